@@ -194,7 +194,10 @@ dp::Promise PromiseOf(const Job& job) {
 }
 
 FirstEpsilon FirstOf(const Job& job) {
-  return job.Unit() == dp::PrivacyUnit::kJointRecord ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
+  // Where a record is replaced both epsilons are for its values.
+  const bool values_first =
+      job.Unit() == dp::PrivacyUnit::kJointRecord && job.Neighbours() == dp::Neighbours::kAdded;
+  return values_first ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
 }
 
 std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party, const std::string& party_file,

@@ -13,26 +13,7 @@ namespace {
 
 /// What a vertical partition asks of the rest of the job.
 void CheckVertical(const DpsgdSettings& job, const Section& document) {
-  const auto data = document.Table("data");
-  std::int64_t keys = 0;
-  int party = 0;
-  for (const auto& column : job.data.columns) {
-    if (column.kind == data::ColumnKind::kKey) ++keys;
-    if (data::WidthOf(column) == 0 || column.name == job.data.label.column) continue;
-    if (column.party < party)
-      data.Fail("column", fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made "
-                                      "of party 0's columns, then 1's, then 2's",
-                                      column.name, column.party, party));
-    party = column.party;
-  }
-  if (keys != 1)
-    data.Fail(
-        "column",
-        fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are matched",
-                    keys));
-  const auto& rows = job.data.rows;
-  if (rows[0] != rows[1] || rows[0] != rows[2])
-    data.Refuse("rows", "the same number three times, as all parties hold the same rows");
+  CheckColumnsOfParties(job, document);
   if (job.privacy.sampling != ml::Sampling::kPublic) {
     document.Table("privacy").Fail(
         "sampling",
@@ -42,8 +23,6 @@ void CheckVertical(const DpsgdSettings& job, const Section& document) {
   }
   if (job.evaluation)
     document.Fail("evaluation", "not with data.partition \"vertical\": no party holds whole rows");
-  if (job.features.extraction.method != data::FeatureMethod::kNone)
-    document.Table("features").Refuse("method", "\"none\" with data.partition \"vertical\"");
   if (job.initialisation)
     document.Table("initialisation")
         .Refuse("method", "\"none\" with data.partition \"vertical\": no party holds whole rows to train on");

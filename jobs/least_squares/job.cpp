@@ -21,7 +21,9 @@
 #include "jobs/records/target_evaluation.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/clear/least_squares.h"
+#include "ml/dpsgd/row_keys.h"
 #include "ml/noise/noisy_sum.h"
+#include "ml/on_shares/column_squares.h"
 #include "ml/on_shares/correct_counts.h"
 
 namespace trefoil::jobs {
@@ -33,12 +35,9 @@ constexpr std::int64_t kMaxFeatures = 4096;  // the solution takes minutes, and 
 struct LeastSquaresSettings : RecordSchema, GaussianSettings {};
 
 void CheckRecords(const RecordSchema& s, const Section& document) {
-  if (s.data.vertical)
-    document.Table("data").Refuse("partition",
-                                  "\"horizontal\": where parties hold columns, products of columns of two of "
-                                  "them would have to be made on "
-                                  "shares of all rows, which no job of this type does");
-  const bool key = std::any_of(s.data.columns.begin(), s.data.columns.end(),
+  if (s.data.vertical) CheckColumnsOfParties(s, document);
+  const bool key = !s.data.vertical &&
+                   std::any_of(s.data.columns.begin(), s.data.columns.end(),
                                [](const auto& column) { return column.kind == data::ColumnKind::kKey; });
   if (key)
     document.Table("data").Fail("column",
@@ -89,6 +88,12 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
   [[nodiscard]] JobCost Cost() const override;
+  [[nodiscard]] dp::PrivacyUnit Unit() const override {
+    return Vertical() ? dp::PrivacyUnit::kJointRecord : dp::PrivacyUnit::kRecord;
+  }
+  [[nodiscard]] dp::Neighbours Neighbours() const override {
+    return Vertical() ? dp::Neighbours::kReplaced : dp::Neighbours::kAdded;
+  }
   [[nodiscard]] const RecordSchema* Records() const override { return &job(); }
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
     return LinearModelSchema(job(), kLeastSquaresType.logits);
@@ -100,7 +105,15 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
 
  private:
   [[nodiscard]] int Bits() const { return job().fraction_bits; }
-  [[nodiscard]] std::uint64_t Sensitivity() const { return ml::SquaresSensitivity(Bits()); }
+  [[nodiscard]] bool Vertical() const { return job().data.vertical; }
+  /// Of rows that all parties know to be there other values are what may be learned.
+  [[nodiscard]] std::uint64_t Sensitivity() const {
+    return ml::SquaresSensitivity(Bits(), Vertical() ? dp::Neighbours::kReplaced : dp::Neighbours::kAdded);
+  }
+  [[nodiscard]] ml::SquaresColumns Columns() const {
+    const auto features = data::PartFeatures(job().data);
+    return {.features = {features[0], features[1], features[2]}, .target_party = job().data.label.party};
+  }
   [[nodiscard]] ml::SquaresShape Shape() const;
   [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), Shape().numbers(), Sensitivity()); }
   /// Of all three parties' noise, in units of the sum.
@@ -110,7 +123,7 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
 
   double sigma_;          ///< noise multiplier
   ml::OwnRecords own_;    ///< after Load, as below
-  mpc::RingMatrix sums_;  ///< the sum of this party's records' products
+  mpc::RingMatrix sums_;  ///< the sum of this party's records' products; vertical: its columns, encoded
 };
 
 ml::SquaresShape LeastSquaresJob::Shape() const {
@@ -143,14 +156,20 @@ JobCost LeastSquaresJob::Cost() const {
   const auto numbers = static_cast<double>(shape.numbers());
   const auto entries = static_cast<double>(shape.entries());
   JobCost cost{.apart = "the products of each party's records and the solution of the equations"};
+  if (Vertical()) {
+    cost.session.Add(ml::RequireSameKeysCost());
+    cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));
+  }
   cost.session.Add(ml::NoisySumCost(shape.numbers(), job().to));
   cost.work.draws = numbers;
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
   const double sums =
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;
+  // Vertical: shares of all rows, and copies of them in the order of a row.
+  const double of_row = Vertical() ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
+                                   : (entries - 1) * sizeof(float);
   for (std::size_t party = 0; party < net::kParties; ++party)
-    cost.memory.at(party) =
-        static_cast<double>(job().data.rows.at(party)) * (entries - 1) * sizeof(float) + sums;
+    cost.memory.at(party) = static_cast<double>(job().data.rows.at(party)) * of_row + sums;
   cost.results = AtReceivers(2 * entries * static_cast<double>(shape.outputs) * sizeof(double));
   return cost;
 }
@@ -176,9 +195,13 @@ std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& par
   WarnOwner(OwnerWarnings(job(), party.id, own_));
   ThreadPool pool(ThreadsFor(resources.threads));
   const auto& data = job().data;
-  sums_ =
-      ml::SumOfSquares(Shape(), own_.x, job().features.row_norm,
-                       data.target ? ml::RangeTargets(own_.y) : ml::ClassTargets(own_.y, data.classes), pool);
+  const double row_norm = job().features.row_norm;
+  Eigen::MatrixXd targets;
+  if (!Vertical() || party.id == data.label.party)
+    targets = data.target ? ml::RangeTargets(own_.y) : ml::ClassTargets(own_.y, data.classes);
+  sums_ = Vertical()
+              ? ml::EncodeColumns(Shape(), Columns(), party.id, own_.x, row_norm, targets, data.rows[0], pool)
+              : ml::SumOfSquares(Shape(), own_.x, row_norm, targets, pool);
   return fmt::format("{} rows as the job declares them", own_.rows());
 }
 
@@ -199,13 +222,19 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   output.Reserve(Events(), {});
   const auto shape = Shape();
   const double row_norm = job().features.row_norm;
+  mpc::AdditiveShare products;
+  if (Vertical()) {
+    ml::RequireSameKeys(party, own_.keys);
+    products = ml::SumOfColumnSquares(party, shape, Columns(), sums_, job().data.rows[0]);
+  }
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
-  if (const auto sum = sums.Next(party, sums_)) {
+  if (const auto sum = Vertical() ? sums.Next(party, products) : sums.Next(party, sums_)) {
     result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation(), RowOfZeros(job()));
+    if (Vertical()) return result;  // nobody has whole rows to compare it with
     result.owner_warnings = [this, model = *result.model] {
       return OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights);
     };

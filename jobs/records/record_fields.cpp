@@ -227,8 +227,9 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* stor
   if (of_job) {
     v("partition", s.vertical, OneOf<bool>{{false, "horizontal"}, {true, "vertical"}}, Default(false),
       "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
-      "the same rows. Then `rows` is the same number three times, `features.method` and "
-      "`initialisation.method` are `none`, `sampling` is `public`, and there is no `[evaluation]`.");
+      "the same rows. Then `rows` is the same number three times and `features.method` is `none`; a training "
+      "has "
+      "`initialisation.method` `none`, `sampling` `public`, and no `[evaluation]`.");
   }
   v.Table("target", "The number that a model is to predict, in place of `classes` and [data.label].",
           s.target, [&](data::TargetRange& range) { TargetFields(v, range, s); });
@@ -300,12 +301,6 @@ void CheckWeightColumn(const data::DataSpec& spec, const Section& data, OwnWeigh
   }
 }
 
-void CheckWholeRows(FieldVisitor& v, const RecordSchema& s) {
-  v.Check([&](const Section& document) {
-    if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
-  });
-}
-
 }  // namespace
 
 std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
@@ -335,6 +330,33 @@ void CategoryFields(FieldVisitor& v, data::Column& s, const char* values) {
   v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
     "Texts of equal numbers are one value: `1`, `01` and `1.0`. All `values` are numbers then.");
 }
+
+void CheckColumnsOfParties(const RecordSchema& s, const Section& document) {
+  const auto data = document.Table("data");
+  std::int64_t keys = 0;
+  int party = 0;
+  for (const auto& column : s.data.columns) {
+    if (column.kind == data::ColumnKind::kKey) ++keys;
+    if (data::WidthOf(column) == 0 || column.name == s.data.label.column) continue;
+    if (column.party < party)
+      data.Fail("column", fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made "
+                                      "of party 0's columns, then 1's, then 2's",
+                                      column.name, column.party, party));
+    party = column.party;
+  }
+  if (keys != 1)
+    data.Fail(
+        "column",
+        fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are matched",
+                    keys));
+  const auto& rows = s.data.rows;
+  if (rows[0] != rows[1] || rows[0] != rows[2])
+    data.Refuse("rows", "the same number three times, as all parties hold the same rows");
+  if (s.features.extraction.method != data::FeatureMethod::kNone)
+    document.Table("features").Refuse("method", "\"none\" with data.partition \"vertical\"");
+}
+
+const char* KindText(data::ColumnKind kind) { return Kinds().TextOf(kind); }
 
 void MarksField(FieldVisitor& v, data::Column& s) {
   v("missing", s.missing, Marks{},
@@ -382,8 +404,8 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
 }
 
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {
-  CheckWholeRows(v, s);
   v.Check([&](const Section& document) {
+    if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
     if (s.data.target)
       document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
   });
@@ -392,7 +414,9 @@ void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {
 void Fields(FieldVisitor& v, RecordSchema& s) {
   TypeFields(v, s.type.c_str());
   RecordFields(v, s, 16);
-  CheckWholeRows(v, s);
+  v.Check([&](const Section& document) {
+    if (s.data.vertical) CheckColumnsOfParties(s, document);
+  });
 }
 
 std::int64_t TrainedFeatures(const RecordSchema& schema) {

@@ -21,6 +21,10 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s);
 /// For jobs whose parties hold whole rows with a class each: refuses vertical partitions, and targets.
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 
+/// For a vertical partition: one key column, each party's columns behind those of the parties before it, the same rows at
+/// all three, nothing extracted.
+void CheckColumnsOfParties(const RecordSchema& s, const Section& document);
+
 /// The keys of [features], for data as `data` declares it, in a job of this type; empty: of no job.
 void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type);
 

@@ -69,22 +69,24 @@ void ForEachPair(const SquaresShape& shape, const Visit& visit) {
   }
 }
 
-/// A whole number of at most 2^53, scaled, as a word.
-Word Scaled(double whole, std::int64_t scale) {
-  return static_cast<Word>(static_cast<std::int64_t>(whole) * scale);
-}
-
 std::int64_t ScaleOf(Index j, Index k) { return j == k ? kScale : kScaleOfPairs; }
 
 void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, RingMatrix& sum) {
-  const MatrixXd squares = GramOf(block.rows, pool);
-  ForEachPair(shape,
-              [&](Index j, Index k, Index place) { sum(place, 0) += Scaled(squares(j, k), ScaleOf(j, k)); });
-  const MatrixXd products = block.rows.transpose() * block.targets;
-  Index place = shape.numbers() - products.size();
-  for (Index j = 0; j < products.rows(); ++j) {
-    for (Index k = 0; k < products.cols(); ++k) sum(place++, 0) += Scaled(products(j, k), kScale);
-  }
+  MatrixXd products(shape.entries(), shape.entries() + shape.outputs);
+  products << GramOf(block.rows, pool), block.rows.transpose() * block.targets;
+  sum += SumOfProducts(shape, products.array().cast<std::int64_t>().cast<Word>());
+}
+
+/// The largest norms, in units of the lattice, that parties' columns of a row may have so that together they have norm 1:
+/// roots of their shares of the columns, rounded down exactly.
+std::uint64_t NormOfPart(const SquaresShape& shape, Index columns) {
+  const auto wanted = static_cast<dp::Uint128>(static_cast<std::uint64_t>(columns))
+                      << (2 * shape.fraction_bits);
+  const auto all = static_cast<std::uint64_t>(shape.features);
+  auto norm = static_cast<std::uint64_t>(
+      std::ldexp(std::sqrt(static_cast<double>(columns) / static_cast<double>(all)), shape.fraction_bits));
+  while (static_cast<dp::Uint128>(norm) * norm * all > wanted) --norm;
+  return norm;
 }
 
 /// About the norm of the noise on squares, once it and the equations are scaled so that these are 1 (Bandeira and van
@@ -148,12 +150,58 @@ RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_nor
   return sum;
 }
 
-// With entries of norm N = 2^f, a constant N/2 and targets of norm N: 29^2 (X^4 + X^2 N^2), X^2 = 5/4 N^2.
-std::uint64_t SquaresSensitivity(int fraction_bits) {
-  constexpr std::uint64_t kSquare = kScale * kScale * 45;  // sixteenths of N^4
-  const dp::Uint128 wanted = static_cast<dp::Uint128>(kSquare) << (4 * fraction_bits - 4);
+RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns, int party, const Rows& x,
+                         double row_norm, const MatrixXd& targets, Index height, ThreadPool& pool) {
+  const Index own = columns.features.at(static_cast<std::size_t>(party));
+  const bool has_targets = party == columns.target_party;
+  Require(
+      x.cols() == own && x.rows() <= height &&
+          (has_targets ? targets.rows() == x.rows() && targets.cols() == shape.outputs : targets.size() == 0),
+      "EncodeColumns: columns and targets of the party");
+  RingMatrix numbers = RingMatrix::Zero(height, columns.width(shape, party));
+  const std::uint64_t norm = NormOfPart(shape, own);
+  const auto unit = std::uint64_t{1} << static_cast<unsigned>(shape.fraction_bits);
+  pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::int64_t> whole;
+    for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
+      const auto take = [&](const VectorXd& vector, std::uint64_t most, Index first) {
+        const auto size = static_cast<std::size_t>(vector.size());
+        whole.resize(size);
+        EncodeBounded({vector.data(), size}, shape.fraction_bits, most, whole);
+        for (std::size_t k = 0; k < size; ++k)
+          numbers(row, first + static_cast<Index>(k)) = static_cast<Word>(whole[k]);
+      };
+      take(x.row(row).transpose().cast<double>() / row_norm, norm, 0);
+      if (!has_targets) continue;
+      numbers(row, own) = static_cast<Word>(std::ldexp(kConstant, shape.fraction_bits));
+      take(targets.row(row).transpose(), unit, own + 1);
+    }
+  });
+  return numbers;
+}
+
+RingMatrix SumOfProducts(const SquaresShape& shape, const RingMatrix& products) {
+  Require(products.rows() == shape.entries() && products.cols() == shape.entries() + shape.outputs,
+          "SumOfProducts: products of the shape");
+  RingMatrix sum(shape.numbers(), 1);
+  ForEachPair(shape, [&](Index j, Index k, Index place) {
+    sum(place, 0) = products(j, k) * static_cast<Word>(ScaleOf(j, k));
+  });
+  Index place = shape.numbers() - shape.entries() * shape.outputs;
+  for (Index j = 0; j < shape.entries(); ++j) {
+    for (Index k = 0; k < shape.outputs; ++k)
+      sum(place++, 0) = products(j, shape.entries() + k) * static_cast<Word>(kScale);
+  }
+  return sum;
+}
+
+// With entries of norm N = 2^f, a constant N/2 and targets of norm N, X^2 = 5/4 N^2: added 29^2 (X^4 + X^2 N^2), replaced
+// 29^2 (2 X^4 + 2 X^2 N^2 + N^4/2). In sixteenths of N^4 these are 45 and 98 times 29^2.
+std::uint64_t SquaresSensitivity(int fraction_bits, dp::Neighbours neighbours) {
+  const std::uint64_t square = kScale * kScale * (neighbours == dp::Neighbours::kAdded ? 45 : 98);
+  const dp::Uint128 wanted = static_cast<dp::Uint128>(square) << (4 * fraction_bits - 4);
   auto units =
-      static_cast<std::uint64_t>(std::ldexp(std::sqrt(static_cast<double>(kSquare)), 2 * fraction_bits - 2));
+      static_cast<std::uint64_t>(std::ldexp(std::sqrt(static_cast<double>(square)), 2 * fraction_bits - 2));
   while (static_cast<dp::Uint128>(units) * units < wanted) ++units;
   return units;
 }

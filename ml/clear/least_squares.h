@@ -1,9 +1,11 @@
 #pragma once
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "base/threads/thread_pool.h"
+#include "dp/record/promise.h"
 #include "ml/clear/linear_classifier.h"
 #include "mpc/ring.h"
 
@@ -38,9 +40,34 @@ struct SquaresShape {
 [[nodiscard]] mpc::RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_norm,
                                            const Eigen::MatrixXd& targets, ThreadPool& pool);
 
-/// The most that one record adds to such a sum, whatever it is, L2 and in the sum's units: rounded up.
-[[nodiscard]] std::uint64_t SquaresSensitivity(int fraction_bits);
-/// The same for any one number of it.
+/// Who holds what, where every party has columns of the same rows.
+struct SquaresColumns {
+  std::array<mpc::Index, 3> features{};  ///< of each party; theirs in this order make a row
+  int target_party = 0;                  ///< who holds the targets
+
+  /// Numbers of a row that a party has: its columns, and with the targets also the row's constant before them.
+  [[nodiscard]] mpc::Index width(const SquaresShape& shape, int party) const {
+    return features.at(static_cast<std::size_t>(party)) + (party == target_party ? 1 + shape.outputs : 0);
+  }
+};
+
+/// One party's numbers of all rows as SumOfSquares makes them, `height` x its width; rows beyond its own are zeros. Its
+/// columns are shortened to the root of their share of all columns in place of 1, so that whatever the three have, a row's
+/// squares add up to 1 at most. `targets`: empty at a party without. Pre: as many rows as targets, `height` at most; finite.
+[[nodiscard]] mpc::RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns,
+                                            int party, const Rows& x, double row_norm,
+                                            const Eigen::MatrixXd& targets, mpc::Index height,
+                                            ThreadPool& pool);
+
+/// A sum as SumOfSquares makes it, of the products of a row's entries with its entries and, behind these, its targets,
+/// entries() x (entries() + outputs), modulo 2^64.
+[[nodiscard]] mpc::RingMatrix SumOfProducts(const SquaresShape& shape, const mpc::RingMatrix& products);
+
+/// The most that one record changes such a sum by, whatever it is, L2 and in the sum's units, rounded up: added or
+/// removed, or replaced by another, in part or as a whole.
+[[nodiscard]] std::uint64_t SquaresSensitivity(int fraction_bits,
+                                               dp::Neighbours neighbours = dp::Neighbours::kAdded);
+/// The most that one record adds to any one number of it.
 [[nodiscard]] std::uint64_t LargestSquare(int fraction_bits);
 
 /// What is added to each square before the equations of `shape` are solved, for noise of `deviation` on each number

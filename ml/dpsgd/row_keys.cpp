@@ -57,4 +57,9 @@ void RequireSameKeys(mpc::Context& party, const std::vector<std::string>& keys) 
       "same rows at all three");
 }
 
+mpc::Cost RequireSameKeysCost() {
+  auto cost = Then(protocols::JointSeedCost(), protocols::EqualEverywhereCost(kDigestBits, 1));
+  return Then(cost, protocols::RevealBitsCost(1, 1));
+}
+
 }  // namespace trefoil::ml

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "mpc/context.h"
+#include "mpc/cost.h"
 
 namespace trefoil::ml {
 
@@ -12,8 +13,9 @@ namespace trefoil::ml {
 /// if they differ, and has nothing against which it could try guesses. Lists that differ pass with
 /// probability 2^-128.
 ///
-/// Cost:   JointSeed, EqualEverywhere of 128 planes, one bit opened; where keys differ one round more.
+/// Cost:   RequireSameKeysCost: JointSeed, EqualEverywhere of 128 planes, one bit opened; where keys differ one round more.
 /// Throws: DataError, which names no key, at all three parties if they differ; NetworkError, ProtocolError.
 void RequireSameKeys(mpc::Context& party, const std::vector<std::string>& keys);
+[[nodiscard]] mpc::Cost RequireSameKeysCost();
 
 }  // namespace trefoil::ml

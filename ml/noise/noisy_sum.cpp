@@ -121,15 +121,23 @@ NoisySums::NoisySums(SumSession session, RandomStream stream)
                         dp::DiscreteGaussian(CountVariance(session_.sigma, session_.sensitivity)),
                         std::move(stream))) {}
 
-std::optional<RingMatrix> NoisySums::Next(mpc::Context& party, const RingMatrix& own) {
+StepNoise NoisySums::NextNoise(Index rows, Index cols) {
   if (done_ == session_.calls)
     throw BudgetError(
         "noisy sums: found one more call, expected no more than the job has and is charged for");
-  Require(own.rows() == session_.coordinates && own.cols() == 1,
-          "NoisySums::Next: a number for every coordinate");
+  Require(rows == session_.coordinates && cols == 1, "NoisySums::Next: a number for every coordinate");
   ++done_;
-  const StepNoise noise = noise_.Next();
+  return noise_.Next();
+}
+
+std::optional<RingMatrix> NoisySums::Next(mpc::Context& party, const RingMatrix& own) {
+  const StepNoise noise = NextNoise(own.rows(), own.cols());
   return NoisySum(party, own, noise.values(), session_.to);
+}
+
+std::optional<RingMatrix> NoisySums::Next(mpc::Context& party, const mpc::AdditiveShare& sum) {
+  const StepNoise noise = NextNoise(sum.rows(), sum.cols());
+  return NoisySum(party, sum, noise.values(), session_.to);
 }
 
 }  // namespace trefoil::ml

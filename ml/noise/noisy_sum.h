@@ -63,10 +63,15 @@ class NoisySums {
   /// The next call's, as NoisySum. `own` is coordinates x 1. Throws BudgetError for a call beyond session.calls, before
   /// anything is sent; else as NoisySum.
   [[nodiscard]] std::optional<mpc::RingMatrix> Next(mpc::Context& party, const mpc::RingMatrix& own);
+  /// The same of a sum that is in shares.
+  [[nodiscard]] std::optional<mpc::RingMatrix> Next(mpc::Context& party, const mpc::AdditiveShare& sum);
   /// Waits until nothing more is drawn before Next is called. For measurements.
   void WaitUntilFull() { noise_.WaitUntilFull(); }
 
  private:
+  /// The next call's noise, for numbers of this shape.
+  [[nodiscard]] StepNoise NextNoise(mpc::Index rows, mpc::Index cols);
+
   SumSession session_;
   Prefetcher<StepNoise> noise_;
   std::int64_t done_ = 0;

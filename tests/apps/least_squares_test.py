@@ -97,6 +97,55 @@ class LeastSquares(ProgramTest):
         self.assertIn("<td>ridge</td>", (self.folder / "run/report.html").read_text())
         self.succeed("local", "--job", "run/job.toml", "--data", "points", "--out", "again")
 
+    def write_joint(self):
+        """Three parties' columns of the same rows: a, b, and the classes with none."""
+        job = JOB.replace('column = [{ name = "a" }, { name = "b" }]',
+                          'partition = "vertical"\ncolumn = [{ name = "id", kind = "key" }, { name = "a", party = 0 }, { name = "b", party = 1 }]')
+        self.write("job.toml", job.replace('values = ["no", "yes"] }', 'values = ["no", "yes"], party = 2 }').replace("[700, 700, 700]", "[2100, 2100, 2100]"))
+        text = "id,a,b,c\n" + "".join(f"person-{k},{a},{b},{'yes' if label else 'no'}\n"
+                                      for k, ((a, b), label) in enumerate(zip(self.rows, self.labels)))
+        self.write("points/train.csv", text)
+        self.write("points/test.csv", text)
+
+    def test_of_columns_at_several_parties_it_is_that_of_the_joined_rows(self):
+        self.write_joint()
+        self.local("--ledger", "ledger", "--epsilon-cap", "1e9")
+        self.assertEqual((self.folder / "run/party-2/data/train.csv").read_text().splitlines()[0], "id,c")
+        deviation = DEVIATION * math.sqrt(98 / 45)  # another record in the place of one moves the sum by more
+        targets = [label - 0.5 for label in self.labels]
+        for x, y in zip(read_model(self.folder / "run/model.npz"), ridge(self.rows, targets, deviation * math.sqrt(1.5)), strict=True):
+            self.assertAlmostEqual(x, y, delta=5e-3)
+        summary = self.summary()
+        self.assertAlmostEqual(summary["sensitivity"], math.sqrt(98) / 4, delta=1e-3)
+        self.assertGreater(summary["accuracy"], 0.95)
+        self.assert_promises("run", "joint-record", "replaced", "by one record, replaced by another at all three parties.")
+        event, = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual((event["kind"], event["coordinates"]), ("gaussian_releases", 6 + 3))
+        plan = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
+        self.assertEqual(plan["epsilon_insider"], summary["epsilon_insider"])
+        costs, = plan["run_costs"]
+        parties = [self.summary(f"run/party-{party}/out") for party in range(3)]
+        self.assertEqual((costs["rounds"], costs["bytes_sent"]),
+                         (max(party["rounds"] for party in parties), [party["bytes_sent"] for party in parties]))
+        self.succeed("report", "run")
+        self.assertIn("unit joint-record, neighbours replaced", self.succeed("ledger", "show", "ledger/party-1.jsonl"))
+
+    def test_other_keys_end_every_party_and_are_not_named(self):
+        self.write_joint()
+        self.local("--ledger", "ledger", "--epsilon-cap", "1e9", *prepared())
+        path = self.folder / "run/party-1/data/train.csv"
+        path.write_text(path.read_text().replace("person-7,", "person-x,"))
+        processes = [self.start_program("run", "--config", f"run/party-{party}/party.toml", "--job", "run/job.toml", "--out", f"r{party}")
+                     for party in range(3)]
+        for party, process in enumerate(processes):
+            error = process.communicate(timeout=100)[1]
+            self.assertEqual(process.returncode, 4, error)
+            self.assert_one_error_line(error, "the key column: found other keys")
+            self.assertNotIn("person", error)
+            self.assertFalse((self.folder / f"r{party}/record.json").exists())
+            ledger = json.loads(self.succeed("ledger", "show", f"ledger/party-{party}.jsonl", "--json"))
+            self.assertEqual(([job["state"] for job in ledger["jobs"]], ledger["epsilon_insider"]), (["stopped"], 0))
+
     def test_a_threshold_is_of_the_number_that_is_fitted(self):
         self.local()
         model = ("--model", "run/model.npz", "--data", "points/test.csv", "--threshold", "0.3")
@@ -182,13 +231,14 @@ class LeastSquares(ProgramTest):
         self.assertFalse((self.folder / "alone/model.npz").exists())
 
     def test_refuses_what_is_wrong_in_one_line(self):
-        vertical = ("--set", 'data.partition="vertical"', "--set", "data.label.party=2", "--set",
-                    'data.column=[{ name = "a", party = 0 }, { name = "b", party = 1 }, { name = "c", kind = "key" }]')
+        vertical = ("--set", 'data.partition="vertical"', "--set", "data.label.party=2", "--set")
         for text, *settings in (
             ("one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1"),
             ("release.to: found []", "--set", "release.to=[]"),
             ("fraction_bits: found 24, expected at most 23", "--set", "fraction_bits=24"),
-            ("products of columns of two of them would have to be made on shares", *vertical),
+            ('found 0 columns of kind "key", expected one', *vertical, 'data.column=[{ name = "a", party = 0 }, { name = "b", party = 1 }]'),
+            ('column "b" of party 0 comes after one of party 1', *vertical,
+             'data.column=[{ name = "a", party = 1 }, { name = "b", party = 0 }, { name = "id", kind = "key" }]'),
             ("4097 features, expected at most 4096, whose products are solved in the clear", "--set", 'features.method="hash-text"',
              "--set", 'data.column=[{ name = "a", kind = "text" }, { name = "b" }]'),
         ):

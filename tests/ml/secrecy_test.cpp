@@ -5,7 +5,7 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are fourteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed, so
+// there are fifteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed, so
 // a run repeats.
 
 #include <gtest/gtest.h>
@@ -17,6 +17,7 @@
 #include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_shares/classifier_average.h"
+#include "ml/on_shares/column_squares.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "ml/on_shares/score_histogram.h"
@@ -176,6 +177,22 @@ TEST(SumSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(sums, 61, 60);
+}
+
+/// The products of parties' columns of the same rows, opened to nobody.
+TEST(ColumnSquaresSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  const SquaresShape shape{.features = 3};
+  protocols::ProtocolCase squares;
+  squares.run = [&](mpc::Context& party, Index rows, Word secret) {
+    for (const int target_party : {2, 0}) {
+      const SquaresColumns columns{.features = {1, 1, 1}, .target_party = target_party};
+      const RingMatrix own = RingMatrix::Constant(rows, columns.width(shape, party.self()), secret);
+      const auto sum = SumOfColumnSquares(party, shape, columns, own, rows);
+      (void)NoisySum(party, sum, RingMatrix::Zero(shape.numbers(), 1), {});
+    }
+    return protocols::Output{};
+  };
+  ExpectUniformViews(squares, 69, 16);
 }
 
 /// One owner's size and weights, and every party's noises. Of several owners' sizes the smallest is found by
