@@ -125,6 +125,12 @@ class Output {
   /// First of all: agrees with the peers on what this session goes on from, which is nothing where there are
   /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError, ProtocolError.
   virtual ml::Resumption Resume(mpc::Context& party) = 0;
+  /// As CapOf, of a job on deposits that plans `plan`, its run known by Resume.
+  [[nodiscard]] virtual std::string WhyCapped(const Population& /*population*/, const Events& /*plan*/) {
+    return "";
+  }
+  /// Before Reserve: whose budgets that and all that follows is charged to.
+  virtual void ChargeTo(const std::vector<Population>& /*populations*/) {}
   /// All that will have been executed once the run has come to step `steps`: before any of what is new in it.
   virtual void Announce(const Events& executed, int steps) = 0;
   /// What the operator should know at once.

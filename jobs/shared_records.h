@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,14 +14,26 @@
 
 namespace trefoil::jobs {
 
+/// Whose records a deposit has, as one party knows them.
+struct Population {
+  std::string owner;  ///< the party's own name for it
+  std::string name;   ///< as the owner says
+
+  friend auto operator<=>(const Population&, const Population&) = default;
+};
+
+/// Why a population's budget at this party has no room for the job, in a sentence; empty: it has.
+using CapOf = std::function<std::string(const Population& population)>;
+
 /// Records that no party brings: all three hold them on shares before a job begins, as owners deposited them.
 class SharedRecords {
  public:
   /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
   struct Checked {
-    std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/dpsgd/deposited_rows.h
-    nlohmann::ordered_json summary{};     ///< for summary.json
-    std::vector<std::string> warnings{};  ///< for the operator, a line each
+    std::vector<mpc::ArithShare> rows{};    ///< one below the other; columns as ml/dpsgd/deposited_rows.h
+    nlohmann::ordered_json summary{};       ///< for summary.json
+    std::vector<std::string> warnings{};    ///< for the operator, a line each
+    std::vector<Population> populations{};  ///< whose rows these are, each once
   };
 
   virtual ~SharedRecords() = default;
@@ -28,9 +41,13 @@ class SharedRecords {
   /// Looks at what this party has of them, as far as one party can. Returns what to say of it. Throws ConfigError or
   /// DataError.
   [[nodiscard]] virtual std::string Load() = 0;
-  /// With both peers: agrees on which records are used, and checks them. After Load. Throws ConfigError or DataError at
-  /// all three where they have not the same, or none is left; NetworkError, ProtocolError.
-  [[nodiscard]] virtual Checked Share(mpc::Context& party) = 0;
+  /// Whose records this party has, each once. After Load.
+  [[nodiscard]] virtual std::vector<Population> Populations() = 0;
+  /// With both peers: agrees on which records are used, and checks them. After Load. What is capped at one party is left
+  /// out at all three, or ends the run, as the job says. Throws ConfigError or DataError at
+  /// all three where they have not the same, or none is left; BudgetError where the job ends for a cap; NetworkError,
+  /// ProtocolError.
+  [[nodiscard]] virtual Checked Share(mpc::Context& party, const CapOf& cap) = 0;
 };
 
 /// How a program that has a store of deposits gets at those that a job's schema names, at one party; `party_file` names

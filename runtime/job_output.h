@@ -25,6 +25,10 @@ class JobOutput final : public jobs::Output {
   /// Throws StoppedError after a signal; else as RunState and ProgressFile, as the others do.
   ml::Resumption Resume(mpc::Context& party) override;
   void Announce(const Events& executed, int steps) override;
+  std::string WhyCapped(const jobs::Population& population, const Events& plan) override {
+    return budget_.WhyCapped(population, Named(plan));
+  }
+  void ChargeTo(const std::vector<jobs::Population>& populations) override { budget_.ChargeTo(populations); }
   void Warn(const std::string& line) override { session_.Warn(line); }
   void Step(const ml::StepReport& report) override;
   void BeginStep(int step) override { state_->BeginStep(step); }

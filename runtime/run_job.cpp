@@ -31,6 +31,7 @@ struct Run {
   const RunOptions& options;
   std::shared_ptr<jobs::Job> job;
   PartySession session;
+  jobs::SharedRecords* store = nullptr;                        ///< where its records are deposits
   std::optional<RunBudget> budget{};                           ///< once the data has been read
   std::optional<RunState> state{};                             ///< likewise, where the job has checkpoints
   std::optional<JobOutput> output{};                           ///< once the peers are met
@@ -136,6 +137,10 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   const auto queried = QueriedData(party, *run.job);
   const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config, {.threads = run.options.threads});
   run.budget.emplace(party, *run.job);
+  if (run.store != nullptr)
+    run.budget->PrepareOwners(
+        run.store->Populations(),
+        {.job_hash = jobs::HashOf(*run.job), .run_id = {}, .events = run.job->Events()});
   if (QueriedData(party, *run.job) != queried)
     throw DataError(
         "found other records at the end of reading a database than at its beginning, expected the same: "
@@ -143,7 +148,14 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);
-  run.session.Log("data: " + loaded.said);
+  const auto* records = run.job->Records();
+  if (records != nullptr && records->store.on && !party.owner_ledgers)
+    run.session.Warn(
+        "data.source \"store\": this party has no [owner_ledgers], so that nothing here adds up what jobs on "
+        "the same "
+        "deposits cost their owners");
+  run.session.Log(
+      "read what this party brings, as the job declares it");  // how much there is says `check`, to the owner alone
   run.session.WarnOwner(loaded.warnings);
 }
 
@@ -242,12 +254,12 @@ int RunJob(const RunOptions& options) {
   jobs::BringFiles(party, options.inputs);
   const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);
   ListenWhereTold(options, party);
-  Run run{
-      .options = options,
-      .job = job,
-      .session = PartySession(std::move(party),
-                              options.out.empty() ? DefaultRunDirectory(job->name()) : fs::path(options.out),
-                              options.config)};
+  Run run{.options = options,
+          .job = job,
+          .session = PartySession(
+              std::move(party),
+              options.out.empty() ? DefaultRunDirectory(job->name()) : fs::path(options.out), options.config),
+          .store = store.get()};
   const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();
   const auto folder = run.session.folder();
   CheckRunFolder(options, folder);

@@ -107,7 +107,8 @@ void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of
 void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile& party) {
   const auto events = job.Events();
   const auto records = runtime::BudgetedJobOf(job);
-  if (party.ledger && records && (!party.data.empty() || !records->uncovered.empty()))
+  const bool on_deposits = party.owner_ledgers && runtime::BudgetedOnDeposits(job);
+  if (party.ledger && records && !on_deposits && (!party.data.empty() || !records->uncovered.empty()))
     ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events);
   if (!job.ValidationUncovered(party.id).empty() && (party.ledger || party.evaluation_ledger)) {
     doctor.Try(
@@ -122,6 +123,39 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
   if (party.evaluation_ledger && tests && !party.evaluation.empty())
     ExamineLedger(doctor, "ledger of the test records", {party, *party.evaluation_ledger, party.evaluation},
                   *tests, dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events);
+}
+
+/// Whether the ledgers of the populations that this party has deposits of can be kept, and allow the job.
+void ExamineOwnerLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile& party,
+                         jobs::SharedRecords& store) {
+  const auto budgeted = runtime::BudgetedOnDeposits(job);
+  if (!party.owner_ledgers || !budgeted) return;
+  doctor.Try("ledgers of owners", [&] {
+    const auto& folder = party.owner_ledgers->folder;
+    runtime::RequireCovered(*budgeted, {.file = folder});
+    const auto above = std::filesystem::absolute(folder).parent_path();
+    if (!std::filesystem::is_directory(above))
+      throw ConfigError(above.string() +
+                        ": found no such folder, expected one for owner_ledgers.folder: make it");
+    if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
+      throw ConfigError(folder.string() + ": found a file, expected a folder: correct owner_ledgers.folder");
+    const dp::TrainingRecord plan{.job_hash = budgeted->job_hash, .run_id = {}, .events = job.Events()};
+    const auto populations = store.Populations();
+    std::string capped;
+    std::size_t count = 0;
+    for (const auto& one : populations) {
+      RequireWholeLedger(runtime::OwnerLedger(*party.owner_ledgers, one).file);
+      const auto why = runtime::WhyCapped(*party.owner_ledgers, one, *budgeted, plan);
+      if (!why.empty()) capped += (count++ > 0 ? "; " : "") + why;
+    }
+    if (count == 0) return fmt::format("{} populations, each with room for the job", populations.size());
+    const auto found = fmt::format("{}{} populations are capped: {}",
+                                   count == populations.size() ? "all " : fmt::format("{} of ", count),
+                                   populations.size(), capped);
+    if (count == populations.size() || job.Records()->store.capped == jobs::CappedDeposits::kEnd)
+      throw BudgetError(found + ": spend less by the job, or leave such deposits out: data.capped");
+    return found;
+  });
 }
 
 /// Whether this party has its key for what it keeps, or opens.
@@ -155,8 +189,9 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
     const bool loaded = doctor.Try(
         input.what, [&] { return input.load().said; }, input.mend.empty() ? kMendData : input.mend);
     has_room = has_room || ExamineRoom(doctor, *job, party.id);
-    if (!loaded) break;  // what follows may need it
+    if (!loaded) return job->Json();  // what follows may need it
   }
+  if (store) ExamineOwnerLedgers(doctor, *job, party, *store);
   return job->Json();
 }
 

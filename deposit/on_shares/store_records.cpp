@@ -2,8 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
@@ -20,6 +21,14 @@ std::int64_t RowsOf(const std::map<Hash, StoredDeposit>& deposits) {
   for (const auto& one : deposits) rows += static_cast<std::int64_t>(one.second.header.capacity);
   return rows;
 }
+
+jobs::Population PopulationOf(const StoredDeposit& deposit) {
+  return {.owner = deposit.owner, .name = deposit.header.population};
+}
+
+/// What a party says of a deposit.
+constexpr char kRoom = '0';
+constexpr char kCapped = '1';
 
 }  // namespace
 
@@ -87,7 +96,41 @@ std::string StoreRecords::Load() {
   return fmt::format("{} deposits of {} rows", deposits.size(), RowsOf(deposits));
 }
 
-jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party) {
+std::vector<jobs::Population> StoreRecords::Populations() {
+  std::set<jobs::Population> all;
+  for (const auto& one : Deposits()) all.insert(PopulationOf(one.second));
+  return {all.begin(), all.end()};
+}
+
+std::vector<std::string> StoreRecords::CapsOf(mpc::Context& party, const std::vector<Hash>& ids,
+                                              const std::map<Hash, StoredDeposit>& deposits,
+                                              const jobs::CapOf& cap) const {
+  std::map<jobs::Population, std::string> known;
+  std::vector<std::string> why;
+  std::string own;
+  for (const auto& id : ids) {
+    const auto population = PopulationOf(deposits.at(id));
+    const auto found = known.find(population);
+    why.push_back(found != known.end() ? found->second
+                                       : known.emplace(population, cap(population)).first->second);
+    own += why.back().empty() ? kRoom : kCapped;
+  }
+  const auto all = protocols::ExchangeTexts(party, own, ids.size());
+  for (std::size_t of = 0; of < all.size(); ++of) {
+    const auto unknown = std::count_if(all.at(of).begin(), all.at(of).end(),
+                                       [](char said) { return said != kRoom && said != kCapped; });
+    if (all.at(of).size() != ids.size() || unknown > 0)
+      throw ProtocolError(fmt::format("party {}: sent something else than which deposits are capped", of),
+                          static_cast<int>(of));
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (all.at(of)[k] == kCapped && why[k].empty())
+        why[k] = fmt::format("its population has no budget left for this job at party {}", of);
+    }
+  }
+  return why;
+}
+
+jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs::CapOf& cap) {
   const auto deposits = Deposits();
   std::vector<Hash> ids;
   for (const auto& one : deposits) ids.push_back(one.first);
@@ -97,25 +140,47 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party) {
   ids = AgreeOnDeposits(party, IdOf(study_), ids);
   if (const auto excess = ExcessOf(deposits); !excess.empty())
     protocols::RefuseTogether(party, ConfigError(excess));
-  for (const auto& id : ids) {
-    const auto& one = deposits.at(id);
-    auto rows = CheckedRows(party, study_.records, store_->Read(one));
+  const auto caps = CapsOf(party, ids, deposits, cap);
+  const auto capped = std::find_if(caps.begin(), caps.end(), [](const auto& why) { return !why.empty(); });
+  if (capped != caps.end() && records_.store.capped == jobs::CappedDeposits::kEnd)
+    protocols::RefuseTogether(
+        party, BudgetError(fmt::format(
+                   "deposit {}: {}; with data.capped = \"leave-out\" a job goes on without such deposits",
+                   ToHex(ids[static_cast<std::size_t>(capped - caps.begin())]), *capped)));
+  std::set<jobs::Population> populations;
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    const auto& one = deposits.at(ids[k]);
     nlohmann::ordered_json line{
-        {"deposit", ToHex(id)}, {"population", one.header.population}, {"rows", one.header.capacity}};
-    (rows ? used : left_out).push_back(std::move(line));
-    if (rows) {
-      checked.rows.push_back(std::move(*rows));
-    } else {
-      checked.warnings.push_back(fmt::format(
-          "deposit {} of {} is left out: a row is neither a record within the study's bounds nor padding",
-          ToHex(id), one.owner));
+        {"deposit", ToHex(ids[k])}, {"population", one.header.population}, {"rows", one.header.capacity}};
+    const auto leave_out = [&](const char* short_why, const std::string& why) {
+      line["why"] = short_why;
+      left_out.push_back(std::move(line));
+      checked.warnings.push_back(
+          fmt::format("deposit {} of {} is left out: {}", ToHex(ids[k]), one.owner, why));
+    };
+    if (!caps[k].empty()) {
+      leave_out("capped", caps[k]);
+      continue;
     }
+    auto rows = CheckedRows(party, study_.records, store_->Read(one));
+    if (!rows) {
+      leave_out("rows", "a row is neither a record within the study's bounds nor padding");
+      continue;
+    }
+    used.push_back(std::move(line));
+    checked.rows.push_back(std::move(*rows));
+    populations.insert(PopulationOf(one));
   }
+  if (checked.rows.empty() &&
+      std::all_of(caps.begin(), caps.end(), [](const auto& why) { return !why.empty(); }))
+    protocols::RefuseTogether(party, BudgetError(fmt::format("all {} deposits are left out; deposit {}: {}",
+                                                             ids.size(), ToHex(ids[0]), caps[0])));
   if (checked.rows.empty())
     protocols::RefuseTogether(
         party, DataError(fmt::format(
-                   "found no deposit of study {} that is rows, expected one at least: {} are left out",
+                   "found no deposit of study {} that can be used, expected one at least: {} are left out",
                    records_.store.study, left_out.size())));
+  checked.populations.assign(populations.begin(), populations.end());
   checked.summary["used"] = std::move(used);
   checked.summary["left_out"] = std::move(left_out);
   return checked;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "deposit/store/store.h"
 #include "deposit/study.h"
@@ -22,12 +23,18 @@ class StoreRecords final : public jobs::SharedRecords {
   /// the job names no study or one that is about other records, or its capacity is too small; DataError where there is no
   /// deposit, or a damaged one.
   [[nodiscard]] std::string Load() override;
-  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, and CheckedRows of
-  /// each. Throws as these, and ConfigError or DataError at all three where the rows are more than the job's capacity or
-  /// no deposit passes.
-  [[nodiscard]] Checked Share(mpc::Context& party) override;
+  [[nodiscard]] std::vector<jobs::Population> Populations() override;
+  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round with a byte a
+  /// deposit, and CheckedRows of each that is not capped. Throws as these, and ConfigError or DataError at all three where
+  /// the rows are more than the job's capacity or no deposit passes; BudgetError likewise where a deposit is capped and the
+  /// job does not leave such out.
+  [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap) override;
 
  private:
+  /// Why each deposit, in the order of `ids`, has no budget at one of the parties, in a sentence; empty: it has.
+  [[nodiscard]] std::vector<std::string> CapsOf(mpc::Context& party, const std::vector<Hash>& ids,
+                                                const std::map<Hash, StoredDeposit>& deposits,
+                                                const jobs::CapOf& cap) const;
   [[nodiscard]] std::map<Hash, StoredDeposit> Deposits();
   void RequireStudy();
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;

@@ -78,18 +78,38 @@ void PeerFields(FieldVisitor& v, PartyFile& s) {
   v.Tables("peer", "The other two parties.", s.peers, fields, 2);
 }
 
-void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
-  v("file", s.file, Path(), "The ledger; made if it is not there, mode 0600; on a local file system.");
+/// Of ledgers as they are declared: LedgerSettings or OwnerLedgerSettings.
+template <typename Settings>
+void CapFields(FieldVisitor& v, Settings& s) {
   v("epsilon_cap", s.epsilon_cap, kPositive, "Most that all jobs together may cost, as an insider's ε.");
   v("delta", s.delta, Interval{.above = 0.0, .below = 1.0},
     "At which that is computed; fixed when the ledger is opened.");
   v("mode", s.mode, FilterModes(),
     "How jobs are composed (`privacy.md`, \"Filters\"); fixed when the ledger is opened. Where it is missing "
     "it is the ledger's own, and `rdp` of a new one.");
+}
+
+void OwnerLedgerFields(FieldVisitor& v, OwnerLedgerSettings& s) {
+  v("folder", s.folder, Path(),
+    "A folder with a ledger `OWNER/POPULATION.jsonl` for each population whose deposits were used; made if "
+    "it is "
+    "not there, mode 0700; on a local file system.");
+  CapFields(v, s);
+  v.Check([&](const Section& table) {
+    if (s.mode == dp::FilterMode::kClosed)
+      table.Refuse("mode", "\"rdp\" or \"gdp\": jobs on deposits are not entered beforehand");
+  });
+}
+
+void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
+  v("file", s.file, Path(), "The ledger; made if it is not there, mode 0600; on a local file system.");
+  CapFields(v, s);
   v("population", s.population, Text(),
     Default(std::string()).Said("none: a ledger of one data set").LeftOut(),
-    "A name for everybody who may appear in any of the files that the ledger is charged for, over time: those "
-    "that `trefoil ledger declare` has declared (`operations.md`, \"A population has a budget, not a file\"). "
+    "A name for everybody who may appear in any of the files that the ledger is charged for, over time: "
+    "those "
+    "that `trefoil ledger declare` has declared (`operations.md`, \"A population has a budget, not a "
+    "file\"). "
     "The ledger keeps it.");
 }
 
@@ -193,6 +213,11 @@ void Fields(FieldVisitor& v, PartyFile& s) {
           "A folder with the deposits that were taken; made if it is not there, mode 0700; on a local file "
           "system.");
       });
+  v.Table("owner_ledgers",
+          "What jobs may cost each population whose records owners deposited (`owners.md`, \"Budgets\"). "
+          "Without the "
+          "table there is no cap.",
+          s.owner_ledgers, [&](OwnerLedgerSettings& settings) { OwnerLedgerFields(v, settings); });
   v.Table("timeouts", "How long this party waits.", [&] { TimeoutFields(v, s); });
 }
 

@@ -75,6 +75,15 @@ struct LedgerSettings {
   std::string population{};              ///< whose budget it is; empty: the ledger's own, or of one data set
 };
 
+/// [owner_ledgers]: what the jobs on the deposits of one owner's population may cost it, all together.
+struct OwnerLedgerSettings {
+  std::filesystem::path
+      folder;              ///< with a folder for each owner, and in it a ledger for each of its populations
+  double epsilon_cap = 0;  ///< of a party that knows its own noise
+  double delta = 0;
+  std::optional<dp::FilterMode> mode{};  ///< as LedgerSettings', of each
+};
+
 /// [deposits]: what taking deposits of owners who run no party needs.
 struct DepositSettings {
   std::filesystem::path key;     ///< the private key that they are sealed to
@@ -111,9 +120,10 @@ struct PartyFile {
   std::vector<std::int64_t> owner_rows;  ///< of [owners]: how many records each owner has, in the order of
                                          ///< [data]'s file; empty: the file names none
   std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
-  std::optional<LedgerSettings> ledger{};             ///< empty: no cap, and nothing is kept
-  std::optional<LedgerSettings> evaluation_ledger{};  ///< of [evaluation]'s records, likewise
-  std::optional<DepositSettings> deposits{};          ///< empty: none are taken
+  std::optional<LedgerSettings> ledger{};              ///< empty: no cap, and nothing is kept
+  std::optional<LedgerSettings> evaluation_ledger{};   ///< of [evaluation]'s records, likewise
+  std::optional<DepositSettings> deposits{};           ///< empty: none are taken
+  std::optional<OwnerLedgerSettings> owner_ledgers{};  ///< empty: no cap, and nothing is kept
   LogSettings log{};
   std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);

@@ -313,7 +313,14 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
 JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   same_data_.Require();  // before anything is charged: the peers may have been waited for since it was read
   const auto resumption = output.Resume(party);
-  auto deposits = job_.store.on ? records_->Share(party) : SharedRecords::Checked();
+  SharedRecords::Checked deposits;
+  if (job_.store.on) {
+    const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
+    const auto plan = ml::MakePlan(settings_, resumption.earlier, !resumption.from, first);
+    deposits =
+        records_->Share(party, [&](const Population& one) { return output.WhyCapped(one, plan.events); });
+    output.ChargeTo(deposits.populations);
+  }
   for (const auto& warning : deposits.warnings) output.Warn(warning);
   auto trained =
       ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption, std::move(deposits.rows));

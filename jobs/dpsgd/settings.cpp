@@ -357,12 +357,6 @@ std::vector<std::string> PrivacyWarnings(const DpsgdSettings& job) {
         "for one party's values in a known record against others, that of half of sigma, and the outsider's "
         "for a record against none");
   }
-  if (job.store.on) {
-    warnings.emplace_back(
-        "data.source \"store\": no ledger adds up what jobs on the same deposits cost their owners; the "
-        "epsilons are "
-        "of this job alone");
-  }
   if (job.privacy.groups()) {
     warnings.emplace_back(
         "privacy.unit \"group\": epsilon is for all rows of one owner with the same key; rows of that key at "

@@ -235,12 +235,20 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const char* table, const char* key, const char* expected) {
     document.Table(table).Refuse(key, fmt::format("{} with data.source \"store\"", expected));
   };
-  if (job.privacy.sampling != ml::Sampling::kFull)
+  if (job.privacy.sampling == ml::Sampling::kOwnerPoisson)
     document.Table("privacy").Fail(
         "sampling",
-        fmt::format("found \"{}\", expected \"full\" with data.source \"store\": owners are not there to "
-                    "draw rows, and coins of the parties would not be theirs",
-                    Samplings().TextOf(job.privacy.sampling)));
+        fmt::format(
+            "found \"{}\", expected \"full\" or \"public\" with data.source \"store\": owners are not "
+            "there to draw rows",
+            Samplings().TextOf(job.privacy.sampling)));
+  // A record is charged for as often as its slot is taken.
+  if (job.privacy.sampling == ml::Sampling::kPublic && job.training.checkpoint_every > 0)
+    document.Table("training")
+        .Refuse("checkpoint_every",
+                "0 with data.source \"store\" and privacy.sampling \"public\": a resumed run may find other "
+                "deposits, whose "
+                "rows lie in other places");
   if (job.data.vertical) refuse("data", "partition", "\"horizontal\"");
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
@@ -281,7 +289,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const bool full = job.privacy.sampling == ml::Sampling::kFull;
   if (full && job.training.expected_batch != static_cast<double>(total))
     training.Refuse("expected_batch", fmt::format("{} or \"auto\" with privacy.sampling \"full\"", total));
-  if (job.data.vertical || full) return;  // no owner draws rows
+  if (job.data.vertical || job.store.on || full) return;  // no owner draws rows
   const auto largest = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
   const double share = job.training.expected_batch * largest / static_cast<double>(total);
   const auto bound = static_cast<double>(job.training.max_batch_per_owner);

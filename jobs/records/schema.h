@@ -32,11 +32,15 @@ struct LocalSpec {
   friend bool operator==(const LocalSpec&, const LocalSpec&) = default;
 };
 
+/// What becomes of deposits whose population has no budget left for the job at one of the parties.
+enum class CappedDeposits { kEnd, kLeaveOut };
+
 /// A store of what owners deposited who run no party, in place of records of the parties' own.
 struct StoreSpec {
   bool on = false;
   std::string study{};            ///< the id of the deposits' study; empty: the job does not say yet
   std::string purpose = "train";  ///< of the deposits
+  CappedDeposits capped = CappedDeposits::kEnd;
 };
 
 /// What records are and what is made of them before they are shared: what any type of job may declare, and what a

@@ -31,6 +31,12 @@ void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
       "The id of the study that they were deposited for, which `trefoil study init` prints.");
     v("purpose", store.purpose, Name{}, Default(std::string("train")).LeftOut(),
       "Deposits of this purpose are used, and no others.");
+    v("capped", store.capped,
+      OneOf<CappedDeposits>{{CappedDeposits::kEnd, "end"}, {CappedDeposits::kLeaveOut, "leave-out"}},
+      Default(CappedDeposits::kEnd).LeftOut(),
+      "What becomes of deposits whose population has no budget left for the job in a party's "
+      "`[owner_ledgers]`: they "
+      "end the run before anything is charged, or are left out at all three.");
     v("capacity", s.rows[0], WholeInterval{1, 1'000'000'000},
       "The capacities of all deposits together, at most; what is planned is for so many rows.");
   });

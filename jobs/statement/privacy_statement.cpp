@@ -127,12 +127,16 @@ bool IsOfDeposits(const dp::TrainingRecord& record) { return record.promise && r
 /// Owners who deposited records are adversaries of each other: what they know beside what is released are their own
 /// records, which an adversary is taken to know in any case.
 void AddOwners(Statement& statement, const dp::TrainingRecord& record, const dp::EpsilonPair& epsilons) {
+  const bool coins = std::any_of(record.events.begin(), record.events.end(), [](const auto& event) {
+    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    return steps != nullptr && steps->sampling == dp::SamplingMode::kPublic;
+  });
   statement.push_back({.key = "epsilon_owner",
                        .title = "Epsilon, owner",
                        .sentence = fmt::format(
                            "For an owner of deposits, or several together, about {} of another one: as for "
-                           "an outsider, since owners know no party's noise.",
-                           OneUnit(record)),
+                           "an outsider, since owners know no party's noise{}.",
+                           OneUnit(record), coins ? ", and not the coins by which rows are taken" : ""),
                        .number = epsilons.outsider});
   statement.push_back({.key = "epsilon_owner_and_party",
                        .title = "Epsilon, both",
@@ -288,8 +292,9 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
       fmt::format(
           "The job was fixed without looking at the data. The figures are of this job alone: all jobs on "
           "the same {}.",
-          IsOfDeposits(source.record) ? "deposits add up, and no ledger counts them"
-                                      : "data add up, in a ledger where its owner keeps one"));
+          IsOfDeposits(source.record)
+              ? "deposits add up, in ledgers of their owners' populations at parties that keep such"
+              : "data add up, in a ledger where its owner keeps one"));
   add("not_covered", "Does not cover",
       "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
       "figures on private data that are told to others.");

@@ -94,15 +94,20 @@ SharedRows ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnR
 
 class PublicSource final : public BatchSource {
  public:
-  PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins)
+  PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins, SharedRows deposited)
       : plan_(plan),
         own_(own),
         coins_(std::move(coins)),
+        deposited_(std::move(deposited)),
         schedule_(CopyOf(coins_.schedule),
                   std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
                   SamplingRate(plan.settings), plan.settings.steps) {}
 
   void Share(mpc::Context& party) override {
+    if (plan_.settings.deposited) {
+      data_ = EncodeAllDeposited(party, plan_, std::move(deposited_), plan_.settings.rows[0]);
+      return;
+    }
     RandomStream slots(CopyOf(coins_.slots));
     data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_, std::move(slots))
                                     : ShareOwnRows(party, plan_, own_, std::move(slots));
@@ -120,6 +125,7 @@ class PublicSource final : public BatchSource {
   const StepPlan& plan_;
   const OwnRecords& own_;
   PublicCoins coins_;
+  SharedRows deposited_;
   PublicSchedule schedule_;
   SharedRows data_;
   Batch batch_{};
@@ -171,7 +177,8 @@ std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan
     return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
   if (plan.settings.sampling == Sampling::kFull)
     return std::make_unique<FullSource>(plan, own, std::move(deposited));
-  return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan));
+  return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan),
+                                        std::move(deposited));
 }
 
 }  // namespace trefoil::ml

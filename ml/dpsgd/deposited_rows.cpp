@@ -64,17 +64,21 @@ mpc::Cost EncodeDepositedCost(const StepPlan& plan, Index rows) {
   return Then(protocols::TruncateCost(rows, TargetShift(plan), Rounding::kExact), norms);
 }
 
-Batch BatchOfDeposited(mpc::Context& party, const StepPlan& plan, std::vector<ArithShare> deposited) {
+std::vector<ArithShare> EncodeAllDeposited(mpc::Context& party, const StepPlan& plan,
+                                           std::vector<ArithShare> deposited, Index height) {
   std::vector<ArithShare> encoded;
   Index taken = 0;
   for (ArithShare& rows : deposited) {
     encoded.push_back(EncodeDeposited(party, plan, std::exchange(rows, {})));
     taken += encoded.back().rows();
   }
-  Require(taken <= plan.batch_rows, "BatchOfDeposited: at most as many rows as the plan has");
-  if (taken < plan.batch_rows)
-    encoded.push_back(ArithShare::Zero(plan.batch_rows - taken, EncodedColumns(plan)));
-  return ToBatch(plan, encoded);
+  Require(taken <= height, "EncodeAllDeposited: at most as many rows as the height");
+  if (taken < height) encoded.push_back(ArithShare::Zero(height - taken, EncodedColumns(plan)));
+  return encoded;
+}
+
+Batch BatchOfDeposited(mpc::Context& party, const StepPlan& plan, std::vector<ArithShare> deposited) {
+  return ToBatch(plan, EncodeAllDeposited(party, plan, std::move(deposited), plan.batch_rows));
 }
 
 }  // namespace trefoil::ml

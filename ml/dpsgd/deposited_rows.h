@@ -22,8 +22,13 @@ namespace trefoil::ml {
                                               const mpc::ArithShare& rows);
 [[nodiscard]] mpc::Cost EncodeDepositedCost(const StepPlan& plan, mpc::Index rows);
 
-/// One batch of all of them, then padding up to the plan's height. Each matrix is released once it is encoded. Throws as
-/// EncodeDeposited, and ContractError for more rows than the height.
+/// All of them, one matrix after the other, then padding up to `height` rows. Each matrix is released once it is encoded.
+/// Throws as EncodeDeposited, and ContractError for more rows than the height.
+[[nodiscard]] std::vector<mpc::ArithShare> EncodeAllDeposited(mpc::Context& party, const StepPlan& plan,
+                                                              std::vector<mpc::ArithShare> deposited,
+                                                              mpc::Index height);
+
+/// One batch of these, of the plan's height. Throws as EncodeAllDeposited.
 [[nodiscard]] Batch BatchOfDeposited(mpc::Context& party, const StepPlan& plan,
                                      std::vector<mpc::ArithShare> deposited);
 

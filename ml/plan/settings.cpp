@@ -45,7 +45,8 @@ void CheckDeposited(const TrainingSettings& s) {
   const auto refuse = [](const char* what) {
     throw ConfigError(std::string(what) + " with deposited rows, which no party has in the clear");
   };
-  if (s.sampling != Sampling::kFull) refuse("privacy.sampling: found another, expected \"full\"");
+  if (s.sampling == Sampling::kOwnerPoisson)
+    refuse("privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\"");
   if (s.groups) refuse("privacy.unit: found \"group\", expected \"record\"");
   if (s.initialisation) refuse("initialisation.method: found local models, expected \"none\"");
   if (s.balance_sigma) refuse("model.class_weights: found \"balanced\", expected numbers");

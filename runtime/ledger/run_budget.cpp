@@ -1,16 +1,28 @@
 #include "runtime/ledger/run_budget.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/open_files.h"
+#include "base/files/sync_to_disk.h"
+#include "base/secrets/sha256.h"
 #include "data/dataset/data_hash.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::runtime {
 namespace {
+
+/// Whether its records are what owners deposited.
+bool IsOnDeposits(const jobs::Job& job) {
+  const auto* records = job.Records();
+  return records != nullptr && records->store.on;
+}
 
 BudgetRequest RequestOf(const jobs::LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
                         const std::optional<PopulationClaim>& population, const dp::TrainingRecord& plan) {
@@ -31,9 +43,18 @@ std::string WithoutEpsilon(const std::string& found) {
 
 /// A ledger is of records that this party has files of: it must not seem to have charged those of owners.
 std::string WhyUncharged(const jobs::Job& job) {
-  const auto* records = job.Records();
-  if (records == nullptr || !records->store.on) return WithoutEpsilon(job.Uncovered());
-  return "data.source: found \"store\", whose owners' records are in no ledger of a party's own data";
+  if (!IsOnDeposits(job)) return WithoutEpsilon(job.Uncovered());
+  return "data.source: found \"store\", whose owners' records are in no ledger of a party's own data but in "
+         "those of "
+         "[owner_ledgers]";
+}
+
+/// Makes a folder that is not there, mode 0700, so that it is on disk.
+void MakeOwnFolder(const std::filesystem::path& folder) {
+  if (mkdir(folder.c_str(), 0700) == 0) return SyncFolderOf(folder);
+  const auto cause = std::generic_category().message(errno);
+  if (!std::filesystem::is_directory(folder))
+    throw ConfigError(fmt::format("{}: cannot be made a folder for ledgers: {}", folder.string(), cause));
 }
 
 }  // namespace
@@ -66,6 +87,12 @@ void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
 std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
   if (!job.Covered().empty()) return {};
   return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WhyUncharged(job)};
+}
+
+std::optional<BudgetedJob> BudgetedOnDeposits(const jobs::Job& job) {
+  if (!IsOnDeposits(job)) return {};
+  return BudgetedJob{
+      .name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WithoutEpsilon(job.Uncovered())};
 }
 
 std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party) {
@@ -104,58 +131,128 @@ std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& a
                      ledger.epsilon_cap, jobs::DeltaText(ledger.delta));
 }
 
+jobs::LedgerSettings OwnerLedger(const jobs::OwnerLedgerSettings& settings,
+                                 const jobs::Population& population) {
+  return {.file = settings.folder / population.owner / (population.name + ".jsonl"),
+          .epsilon_cap = settings.epsilon_cap,
+          .delta = settings.delta,
+          .mode = settings.mode};
+}
+
+std::string OwnerDataHash(const jobs::Population& population) {
+  return Sha256Hex(fmt::format("trefoil deposits of\n{}\n{}\n", population.owner, population.name));
+}
+
+std::string WhyCapped(const jobs::OwnerLedgerSettings& settings, const jobs::Population& population,
+                      const BudgetedJob& job, const dp::TrainingRecord& plan) {
+  const auto ledger = OwnerLedger(settings, population);
+  try {
+    (void)AskLedger(ledger.file, RequestOf(ledger, job, OwnerDataHash(population), {}, plan));
+    return "";
+  } catch (const BudgetError& error) {
+    return error.what();
+  }
+}
+
 RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
-    : settings(of.ledger),
+    : what("ledger"),
+      settings(of.ledger),
       job(std::move(budgeted)),
       file(of.ledger.file),
       data(data::DataHash(of.files)),
       population(ClaimOf(of, data)) {}
 
+RunBudget::Side::Side(jobs::LedgerSettings ledger, const jobs::Population& of, BudgetedJob budgeted)
+    : what(fmt::format("ledger of {}, population {}", of.owner, of.name)),
+      settings(std::move(ledger)),
+      job(std::move(budgeted)),
+      file(settings.file),
+      data(OwnerDataHash(of)) {}
+
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
   RequireNoChoice(party, job);
-  if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted) {
+  if (auto on_deposits = BudgetedOnDeposits(job); on_deposits && party.owner_ledgers) {
+    RequireCovered(*on_deposits, {.file = party.owner_ledgers->folder});
+    owners_ = party.owner_ledgers;
+    owners_job_ = std::move(on_deposits);
+  } else if (auto budgeted = BudgetedJobOf(job); budgeted && party.ledger) {
     RequireCovered(*budgeted, *party.ledger);
     records_.emplace(LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
   }
-  if (auto budgeted = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && budgeted)
-    tests_.emplace(LedgerOf{party, *party.evaluation_ledger, party.evaluation}, std::move(*budgeted));
+  if (auto tested = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && tested) {
+    tests_.emplace(LedgerOf{party, *party.evaluation_ledger, party.evaluation}, std::move(*tested));
+    tests_->what = "ledger of the test records";
+  }
+}
+
+std::vector<RunBudget::Side*> RunBudget::Records() {
+  std::vector<Side*> sides;
+  if (records_) sides.push_back(&*records_);
+  for (const auto& side : deposits_) sides.push_back(side.get());
+  return sides;
+}
+
+std::vector<RunBudget::Side*> RunBudget::All() {
+  auto sides = Records();
+  if (tests_) sides.push_back(&*tests_);
+  return sides;
+}
+
+std::string RunBudget::WhyCapped(const jobs::Population& population, const dp::TrainingRecord& plan) const {
+  return owners_ ? runtime::WhyCapped(*owners_, population, *owners_job_, plan) : "";
+}
+
+void RunBudget::PrepareOwners(const std::vector<jobs::Population>& populations,
+                              const dp::TrainingRecord& plan) const {
+  if (!owners_) return;
+  RequireOpenFiles(kOpenFilesOfParty + populations.size());
+  MakeOwnFolder(owners_->folder);
+  for (const auto& one : populations) (void)WhyCapped(one, plan);
+}
+
+void RunBudget::ChargeTo(const std::vector<jobs::Population>& populations) {
+  if (!owners_) return;
+  for (const auto& one : populations) {
+    auto ledger = OwnerLedger(*owners_, one);
+    MakeOwnFolder(owners_->folder);
+    MakeOwnFolder(ledger.file.parent_path());
+    deposits_.push_back(std::make_unique<Side>(std::move(ledger), one, *owners_job_));
+  }
 }
 
 std::vector<ReservedBudget> RunBudget::Reserve(const dp::TrainingRecord& plan,
                                                const dp::TrainingRecord& before) {
   std::vector<ReservedBudget> reserved;
-  const auto reserve = [&](std::optional<Side>& side, const char* what, const dp::TrainingRecord& all,
-                           const dp::TrainingRecord& earlier) {
-    if (!side) return;
-    RequireCovered(side->job, side->settings);
-    auto request = RequestOf(side->settings, side->job, side->data, side->population, all);
+  const auto reserve = [&](Side& side, const dp::TrainingRecord& all, const dp::TrainingRecord& earlier) {
+    RequireCovered(side.job, side.settings);
+    auto request = RequestOf(side.settings, side.job, side.data, side.population, all);
     request.before = earlier;
-    const auto answer = side->file.Reserve(request);
-    reserved.push_back(
-        {.what = what,
-         .answer = answer,
-         .epsilon_cap = side->settings.epsilon_cap,
-         .delta = side->settings.delta,
-         .line = fmt::format("{} {}, line hash {}", what, BudgetLine(side->settings, answer), answer.head)});
+    const auto answer = side.file.Reserve(request);
+    reserved.push_back({.what = side.what,
+                        .answer = answer,
+                        .epsilon_cap = side.settings.epsilon_cap,
+                        .delta = side.settings.delta,
+                        .line = fmt::format("{} {}, line hash {}", side.what,
+                                            BudgetLine(side.settings, answer), answer.head)});
   };
-  reserve(records_, "ledger", plan, before);
-  reserve(tests_, "ledger of the test records", dp::TestSetRecord(plan), dp::TestSetRecord(before));
+  for (auto* side : Records()) reserve(*side, plan, before);
+  if (tests_) reserve(*tests_, dp::TestSetRecord(plan), dp::TestSetRecord(before));
   return reserved;
 }
 
 void RunBudget::Announce(const dp::TrainingRecord& record) {
-  if (records_) records_->file.Announce(record);
+  for (auto* side : Records()) side->file.Announce(record);
 }
 
 void RunBudget::Settle(const dp::TrainingRecord& record) {
-  if (records_) (void)records_->file.Settle(record, dp::JobEnd::kDone);
+  for (auto* side : Records()) (void)side->file.Settle(record, dp::JobEnd::kDone);
   if (tests_) (void)tests_->file.Settle(dp::TestSetRecord(record), dp::JobEnd::kDone);
 }
 
 void RunBudget::StopOrLog(const std::function<void(const std::string& line)>& log) {
-  for (auto* side : {&records_, &tests_}) {
+  for (auto* side : All()) {
     try {
-      if (*side) (*side)->file.Stop();
+      side->file.Stop();
     } catch (const std::exception& error) {
       log(std::string("ledger: ") + error.what());
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct BudgetedJob {
 
 /// Nothing where another run's record covers the job.
 [[nodiscard]] std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job);
+
+/// The same as the ledgers of [owner_ledgers] see it; nothing where the job is on no deposits.
+[[nodiscard]] std::optional<BudgetedJob> BudgetedOnDeposits(const jobs::Job& job);
 
 /// The same as the ledger of the test records sees it, at the party that holds them: an exact count is not
 /// covered. Nothing where the party holds none of the job's.
@@ -58,13 +62,37 @@ struct ReservedBudget {
   std::string line;  ///< for the operator
 };
 
-/// A run's side of its party's ledgers, of [data] and of [evaluation]; does nothing where the party file has
-/// none.
+/// The ledger of a population whose records an owner deposited: a file in the settings' folder.
+[[nodiscard]] jobs::LedgerSettings OwnerLedger(const jobs::OwnerLedgerSettings& settings,
+                                               const jobs::Population& population);
+
+/// What that ledger is of, in place of a data set's hash: what an owner deposits anew, or another file, is the same.
+[[nodiscard]] std::string OwnerDataHash(const jobs::Population& population);
+
+/// As jobs::CapOf: why a population's ledger would refuse the plan, or nothing; changes nothing. Throws as
+/// LedgerFile::Reserve but for BudgetError.
+[[nodiscard]] std::string WhyCapped(const jobs::OwnerLedgerSettings& settings,
+                                    const jobs::Population& population, const BudgetedJob& job,
+                                    const dp::TrainingRecord& plan);
+
+/// A run's side of its party's ledgers, of [data] and of [evaluation], and those of [owner_ledgers] that ChargeTo() names;
+/// does nothing where the party file has none.
 class RunBudget {
  public:
   /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice, LedgerFile,
   /// data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
+
+  /// Before peers are met: makes the folder, and asks the ledgers of these populations, so that what makes one unusable
+  /// is found now. Throws as WhyCapped; ConfigError where the folder cannot be made; std::runtime_error where the process
+  /// may not have so many files open.
+  void PrepareOwners(const std::vector<jobs::Population>& populations, const dp::TrainingRecord& plan) const;
+  /// The function above, of this party's settings; nothing without such.
+  [[nodiscard]] std::string WhyCapped(const jobs::Population& population,
+                                      const dp::TrainingRecord& plan) const;
+  /// Opens the ledgers of these populations, to which all that follows is charged, too. Before Reserve. Throws as
+  /// LedgerFile.
+  void ChargeTo(const std::vector<jobs::Population>& populations);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
   /// executed included. Throws as LedgerFile::Reserve, and BudgetError for a job that
@@ -81,7 +109,10 @@ class RunBudget {
  private:
   struct Side {
     Side(const LedgerOf& of, BudgetedJob budgeted);
+    /// Of deposits.
+    Side(jobs::LedgerSettings ledger, const jobs::Population& population, BudgetedJob budgeted);
 
+    std::string what;  ///< as ReservedBudget
     jobs::LedgerSettings settings;
     BudgetedJob job;
     LedgerFile file;
@@ -89,8 +120,15 @@ class RunBudget {
     std::optional<PopulationClaim> population;
   };
 
-  std::optional<Side> records_;  ///< that are trained on or counted
+  /// Of the records that are trained on or counted, and of the test records.
+  [[nodiscard]] std::vector<Side*> Records();
+  [[nodiscard]] std::vector<Side*> All();
+
+  std::optional<Side> records_;  ///< this party's own
   std::optional<Side> tests_;
+  std::optional<jobs::OwnerLedgerSettings> owners_;  ///< of a job on deposits
+  std::optional<BudgetedJob> owners_job_;            ///< likewise
+  std::vector<std::unique_ptr<Side>> deposits_;
 };
 
 }  // namespace trefoil::runtime

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 import signal
 import struct
 import time
@@ -169,8 +170,30 @@ class StoreTraining(ProgramTest):
                                 (("epsilon_outsider", "epsilon_owner"), 8 * math.sqrt(1.5 / STEPS))):
             for key in keys:
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
-        self.assert_promises("r0", "record", "added", "Epsilon, owner", warnings=1)
-        self.assertIn("no ledger adds up", self.summary("r0")["warnings"][0])
+        self.assert_promises("r0", "record", "added", "Epsilon, owner")
+        self.assertIn("this party has no [owner_ledgers], so that nothing here adds up", (self.folder / "r0/party.log").read_text())
+
+    def test_public_coins_take_rows_of_deposits(self):
+        self.deposit_all()
+        self.write_job(('sampling = "full"', 'sampling = "public"'), ("steps = 8", "steps = 60"), ('expected_batch = "auto"', "expected_batch = 20"),
+                       ("sigma = 0.001", "sigma = 0.01"))
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+        summary = self.summary("r0")
+        self.assertEqual(len(summary["deposits"]["used"]), 2)
+        event, = json.loads((self.folder / "r0/record.json").read_text())["events"]
+        self.assertEqual((event["sampling"], event["sampling_rate"], event["steps"]), ("public", 0.25, 60))
+        self.write_job(('sampling = "full"', 'sampling = "public"'), ('expected_batch = "auto"', "expected_batch = 20"), ("sigma = 0.001", "sigma = 2.0"))
+        told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
+        entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
+        # An owner does not know the coins; a party does.
+        self.assertEqual(entries["epsilon_owner"], entries["epsilon_outsider"])
+        self.assertEqual(entries["epsilon_owner_and_party"], entries["epsilon_insider"])
+        self.assertLess(entries["epsilon_outsider"], entries["epsilon_insider"])
+        weights = model_weights(self.folder / "r0/model.npz")
+        rows = self.owners["hospital"] + self.owners["clinic"]
+        right = sum((weights[0] * a + weights[1] * b + weights[2] > 0) == bool(label) for a, b, label in rows)
+        self.assertGreater(right, 30)  # of 40; of 600 plain runs with as much noise none had fewer
 
     def test_a_hostile_deposit_is_left_out_and_named(self):
         self.deposit_all()
@@ -194,7 +217,7 @@ class StoreTraining(ProgramTest):
         self.accept("weight")
         for party, (code, _, error) in enumerate(self.train()):
             self.assertEqual(code, 4)
-            self.assertIn("that is rows, expected one at least: 1 are left out", error)
+            self.assertIn("that can be used, expected one at least: 1 are left out", error)
             self.assertFalse((self.folder / f"r{party}/record.json").exists())
 
     def test_what_one_party_lacks_is_named(self):
@@ -242,6 +265,125 @@ class StoreTraining(ProgramTest):
         self.assertFalse((self.folder / "d/party-0/ledger.jsonl").exists())
         party.write_text(re.sub(r"(?s)\n\[deposits\].*?(?=\n\[|$)", "\n", text))
         self.fail_with(2, "found no [deposits], expected one with key, owners and store", *run, "h")
+
+    def set_caps(self, caps, delta="1e-5"):
+        """[owner_ledgers] of the parties, with these caps."""
+        for party, cap in enumerate(caps):
+            path = self.folder / f"d/party-{party}/party.toml"
+            text = re.sub(r"(?s)\n\[owner_ledgers\].*?(?=\n\[|$)", "\n", path.read_text())
+            path.write_text(text + f'\n[owner_ledgers]\nfolder = "owner-ledgers"\nepsilon_cap = {cap}\ndelta = {delta}\n')
+
+    def ledger(self, party, owner, population="default"):
+        path = self.folder / f"d/party-{party}/owner-ledgers/{owner}/{population}.jsonl"
+        return json.loads(self.succeed("ledger", "show", path, "--json")) if path.exists() else None
+
+    def clear_runs(self):
+        for party in range(3):
+            shutil.rmtree(self.folder / f"r{party}", ignore_errors=True)
+
+    def test_each_owners_population_has_a_budget_that_no_deposit_renews(self):
+        ids = self.deposit_all()
+        self.write_job(("sigma = 0.001", "sigma = 8.0"), ("capacity = 80", 'capped = "leave-out"\ncapacity = 80'))
+        self.set_caps((100, 100, 100))
+        check = ("check", "--config", "d/party-1/party.toml", "--job", "job.toml", "--wait", "100ms")
+        self.assertIn("pass  ledgers of owners: 2 populations, each with room for the job", self.run_program(*check).stdout)
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+            self.assertNotIn("has no [owner_ledgers]", output)
+            self.assertRegex(output, "ledger of clinic, population default .*: epsilon [0-9.]+ spent before, [0-9.]+ with this job, cap 100 ")
+        spent = self.ledger(1, "hospital")["epsilon_insider"]
+        # By the filter's few orders, at a part of delta each.
+        self.assertTrue(self.summary("r1")["epsilon_insider"] <= spent < 1.3 * self.summary("r1")["epsilon_insider"], spent)
+        self.assertEqual(self.ledger(1, "hospital")["jobs"][0]["run_id"], json.loads((self.folder / "r1/record.json").read_text())["run_id"])
+        for party in range(3):
+            for path in (self.folder / f"d/party-{party}/owner-ledgers", self.folder / f"d/party-{party}/owner-ledgers/clinic"):
+                self.assertEqual(path.stat().st_mode & 0o777, 0o700)
+        # Another owner comes; the hospital deposits anew in place of what it withdrew, and has no more budget for that.
+        self.succeed("withdraw", "--key", "hospital/owner.key", "--out", "w", ids["hospital"])
+        for party in range(3):
+            self.succeed("store", "withdraw", "--config", f"d/party-{party}/party.toml", "w")
+        again = self.deposit("hospital", "again")
+        self.accept("again")
+        self.owners["practice"] = records(2, 11)
+        self.succeed("owner", "init", "--out", "practice")
+        for party in range(3):
+            self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", "practice", "practice/owner.pub")
+        self.deposit("practice", capacity=20)
+        self.accept("of-practice")
+        self.set_caps((100, 1.2 * spent, 100))  # at one party, and so at all
+        self.assertRegex(self.run_program(*check).stdout, r"(?m)^pass  ledgers of owners: 2 of 3 populations are capped: .*clinic/default.jsonl: epsilon")
+        self.clear_runs()
+        for party, (code, output, error) in enumerate(self.train()):
+            self.assertEqual((code, error), (0, ""), output)
+            why = "epsilon " if party == 1 else "its population has no budget left for this job at party 1"
+            self.assertRegex(output, f"warning: deposit {again} of hospital is left out: .*{why}")
+        deposits = self.summary("r0")["deposits"]
+        self.assertEqual([(one["rows"]) for one in deposits["used"]], [20])
+        self.assertEqual([one["why"] for one in deposits["left_out"]], ["capped", "capped"])
+        for owner in self.owners:
+            self.assertEqual([len(self.ledger(party, owner)["jobs"]) for party in range(3)], [1] * 3)
+        # The same job without leave-out ends at all three, before anything is charged.
+        self.write_job(("sigma = 0.001", "sigma = 8.0"))
+        self.clear_runs()
+        self.assertRegex(self.run_program(*check).stdout, r"(?m)^fail  ledgers of owners: .*leave such deposits out: data.capped")
+        for party, (code, output, error) in enumerate(self.train()):
+            self.assertEqual(code, 5, output)
+            self.assertIn('with data.capped = "leave-out"', error)
+            self.assertFalse((self.folder / f"r{party}/record.json").exists())
+        self.assertEqual([len(self.ledger(party, "practice")["jobs"]) for party in range(3)], [1] * 3)
+
+    def test_where_all_is_capped_or_no_ledger_can_be_kept_nothing_is_computed(self):
+        self.deposit_all()
+        self.write_job(("sigma = 0.001", "sigma = 8.0"), ("capacity = 80", 'capped = "leave-out"\ncapacity = 80'))
+        self.set_caps((100, 0.01, 100))
+        check = ("check", "--config", "d/party-1/party.toml", "--job", "job.toml", "--wait", "100ms")
+        self.assertRegex(self.run_program(*check).stdout, r"(?m)^fail  ledgers of owners: all 2 populations are capped")
+        for party, (code, output, error) in enumerate(self.train()):
+            self.assertEqual(code, 5, output)
+            self.assertIn("all 2 deposits are left out", error)
+            self.assertFalse((self.folder / f"r{party}/record.json").exists())
+        for cap, text in (("folder", "owner-ledgers"), ("above", "nowhere/owner-ledgers")):
+            path = self.folder / "d/party-1/party.toml"
+            whole = path.read_text()
+            path.write_text(whole.replace('folder = "owner-ledgers"', f'folder = "{text}"'))
+            if cap == "folder":
+                shutil.rmtree(self.folder / "d/party-1/owner-ledgers", ignore_errors=True)
+                (self.folder / "d/party-1/owner-ledgers").write_text("a file")
+            self.assertRegex(self.run_program(*check).stdout, rf"(?m)^fail  ledgers of owners: .*{text.split('/')[0]}")
+            self.clear_runs()
+            self.fail_with(2, text.split("/")[0], "run", "--config", "d/party-1/party.toml", "--job", "job.toml", "--out", f"r-{cap}")
+            path.write_text(whole)
+
+    def test_a_partys_own_ledger_stays_as_it_is(self):
+        self.deposit_all()
+        self.write_job(("sigma = 0.001", "sigma = 8.0"))
+        self.set_caps((100, 100, 100))
+        party = self.folder / "d/party-0/party.toml"
+        party.write_text(party.read_text() + '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.01\ndelta = 1e-5\n')
+        self.assertEqual([code for code, _, _ in self.train()], [0] * 3)
+        self.assertFalse((self.folder / "d/party-0/ledger.jsonl").exists())
+
+    def test_a_stopped_run_is_charged_once_to_each_population(self):
+        self.deposit_all()
+        self.write_job(("steps = 8", "steps = 400\ncheckpoint_every = 50"), ("learning_rate = 3.0", "learning_rate = 0.06"), ("sigma = 0.001", "sigma = 80.0"))
+        self.set_caps((20, 20, 20))
+        processes = self.start()
+        deadline = time.monotonic() + 120
+        while not (self.folder / "r0/progress.csv").exists() or (self.folder / "r0/progress.csv").read_text().count("\n") < 60:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        processes[2].kill()
+        for process in processes:
+            process.communicate(timeout=120)
+        before = [self.ledger(party, "clinic")["epsilon_insider"] for party in range(3)]
+        for code, output, error in self.train("--resume"):
+            self.assertEqual((code, error), (0, ""), output)
+        record = json.loads((self.folder / "r2/record.json").read_text())
+        for party in range(3):
+            shown = self.ledger(party, "clinic")
+            job, = shown["jobs"]
+            self.assertEqual((job["run_id"], job["state"]), (record["run_id"], "done"))
+            self.assertGreater(shown["epsilon_insider"], before[party])
 
     def test_a_plan_needs_no_study_and_a_check_reads_the_deposits(self):
         self.write("job.toml", JOB)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "base/error.h"
@@ -45,10 +46,12 @@ class StoreRecordsTest : public testing::Test {
   }
 
   [[nodiscard]] MadeDeposit Made(std::uint8_t coins, std::uint64_t capacity = 8,
-                                 const std::string& purpose = "train") const {
+                                 const std::string& purpose = "train",
+                                 const std::string& population = "default") const {
     auto terms = SampleTerms(capacity);
     terms.adds = true;
     terms.purpose = purpose;
+    terms.population = population;
     RandomStream stream(testing_support::FixedKey(coins));
     return MakeDeposit(study_, SampleTable(), terms, SamplePair(KeyKind::kOwner, 10), stream);
   }
@@ -81,6 +84,8 @@ class StoreRecordsTest : public testing::Test {
     std::vector<mpc::Word> classes{};  ///< of each matrix, its records' by class, opened
     std::string summary{};
     std::string error{};
+    std::vector<std::string> warnings{};
+    std::vector<std::string> populations{};
   };
 
   /// What each party gets; `between`: what happens once all have loaded.
@@ -95,7 +100,10 @@ class StoreRecordsTest : public testing::Test {
     return RunParties(Seed{1}, [&](mpc::Context& party) {
       Seen seen;
       try {
-        const auto checked = all.at(static_cast<std::size_t>(party.self()))->Share(party);
+        const auto checked =
+            all.at(static_cast<std::size_t>(party.self()))->Share(party, [&](const jobs::Population& one) {
+              return cap_(party.self(), one);
+            });
         for (const auto& rows : checked.rows) {
           seen.heights.push_back(rows.rows());
           const auto sums = protocols::Reveal(party, Transposed(RowSums(Transposed(rows))),
@@ -103,8 +111,11 @@ class StoreRecordsTest : public testing::Test {
           for (Index k = kMaskColumn; k < sums.cols(); ++k) seen.classes.push_back(sums(0, k));
         }
         seen.summary = checked.summary.dump();
-        EXPECT_THAT(checked.warnings, IsEmpty());
+        seen.warnings = checked.warnings;
+        for (const auto& one : checked.populations) seen.populations.push_back(one.owner + "/" + one.name);
       } catch (const ConfigError& error) {
+        seen.error = error.what();
+      } catch (const BudgetError& error) {
         seen.error = error.what();
       }
       return seen;
@@ -119,6 +130,9 @@ class StoreRecordsTest : public testing::Test {
     return ErrorText<std::runtime_error>([&] { (void)records->Load(); });
   }
 
+  std::function<std::string(int, const jobs::Population&)> cap_ = [](int, const jobs::Population&) {
+    return std::string();
+  };
   TemporaryFolder folder_;
   Study study_ = SampleStudy(folder_);
   jobs::RecordSchema records_ = SampleRecords(folder_);
@@ -137,6 +151,8 @@ TEST_F(StoreRecordsTest, AreTheRowsOfAllDepositsOfTheStudyAndPurpose) {
     EXPECT_EQ(seen.heights, heights);
     EXPECT_EQ(seen.classes, (std::vector<mpc::Word>{3, 1, 1, 1, 3, 1, 1, 1}));
     EXPECT_EQ(seen.summary, all[0].summary);
+    EXPECT_THAT(seen.warnings, IsEmpty());
+    EXPECT_THAT(seen.populations, testing::SizeIs(1));
   }
   EXPECT_EQ(summary.at("study"), records_.store.study);
   EXPECT_EQ(summary.at("used").at(0).at("deposit"), ToHex(std::min(first, second)));
@@ -149,6 +165,39 @@ TEST_F(StoreRecordsTest, AreNamedWhereOnePartyLacksThem) {
   const auto missing = Accept(Made(6), {0, 2});
   for (const auto& seen : Shared())
     EXPECT_THAT(seen.error, HasSubstr("deposit " + ToHex(missing) + ": not in the store of party 1"));
+}
+
+TEST_F(StoreRecordsTest, AreLeftOutAtAllThreeWhereOnePartysBudgetOfThePopulationIsSpent) {
+  const auto first = Accept(Made(5));
+  const auto spent = Accept(Made(6, 8, "train", "ward"));
+  const auto also_spent = Accept(Made(7, 8, "train", "ward"));
+  cap_ = [](int party, const jobs::Population& one) -> std::string {
+    return party == 1 && one.name == "ward" ? "ledger of ward: spent" : "";
+  };
+  records_.store.capped = jobs::CappedDeposits::kLeaveOut;
+  const auto all = Shared();
+  for (std::size_t party = 0; party < 3; ++party) {
+    EXPECT_EQ(all.at(party).error, "");
+    EXPECT_EQ(all.at(party).heights, std::vector<Index>{8});
+    EXPECT_EQ(all.at(party).summary, all[0].summary);
+    const auto* why = party == 1 ? "is left out: ledger of ward: spent"
+                                 : "is left out: its population has no budget left for this job at party 1";
+    EXPECT_THAT(all.at(party).warnings, testing::ElementsAre(HasSubstr(why), HasSubstr(why)));
+    EXPECT_THAT(all.at(party).populations, testing::ElementsAre(testing::EndsWith("/default")));
+  }
+  const auto summary = nlohmann::json::parse(all[0].summary);
+  EXPECT_EQ(summary.at("used").at(0).at("deposit"), ToHex(first));
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(summary.at("left_out").at(k).at("why"), "capped");
+    EXPECT_THAT((std::vector{ToHex(spent), ToHex(also_spent)}),
+                testing::Contains(summary.at("left_out").at(k).at("deposit").get<std::string>()));
+  }
+
+  records_.store.capped = jobs::CappedDeposits::kEnd;
+  const auto ended = Shared();
+  EXPECT_THAT(ended[1].error, HasSubstr(": ledger of ward: spent; with data.capped = \"leave-out\""));
+  for (const std::size_t party : {0U, 2U})
+    EXPECT_THAT(ended.at(party).error, HasSubstr("no budget left for this job at party 1; with data.capped"));
 }
 
 TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {

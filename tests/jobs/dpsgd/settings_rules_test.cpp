@@ -196,7 +196,7 @@ TEST(StoreJob, IsOfAllDepositsTogetherAndReadsBack) {
   EXPECT_TRUE(settings.deposited);
   EXPECT_EQ(ml::SamplingRate(settings), 1);
   EXPECT_TRUE(PromiseOf(job).deposited);
-  EXPECT_THAT(PromiseOf(job).warnings, testing::ElementsAre(HasSubstr("no ledger adds up")));
+  EXPECT_THAT(PromiseOf(job).warnings, testing::IsEmpty());
   const auto json = DpsgdJson(job);
   EXPECT_THAT(json, HasSubstr(R"("capacity":60)"));
   EXPECT_THAT(json, HasSubstr(R"("source":"store")"));
@@ -232,8 +232,8 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
       {"study", "capacity", "study = \"ABC\"\ncapacity",
        "data.study: found \"ABC\", expected 64 lower-case hexadecimal digits"},
       {"coins", "\"full\"", "\"owner-poisson\"",
-       "privacy.sampling: found \"owner-poisson\", expected \"full\" with data.source \"store\""},
-      {"common", "\"full\"", "\"public\"", "privacy.sampling: found \"public\", expected \"full\""},
+       "privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\" with data.source "
+       "\"store\""},
       {"deposited", "\"full\"", "\"deposited\"",
        "privacy.sampling: found \"deposited\", expected one of \"owner-poisson\", \"public\", \"full\""},
       {"batch", "\"auto\"", "59", "training.expected_batch: found 59, expected 60 or \"auto\""},
@@ -249,6 +249,12 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
                 HasSubstr(expected))
         << name;
   }
+  const auto by_public_coins = Replaced(kStoreJob, "\"full\"", "\"public\"");
+  EXPECT_EQ(ReadTargets(by_public_coins).privacy.sampling, ml::Sampling::kPublic);
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(by_public_coins, {"training.checkpoint_every=5"}); }),
+      HasSubstr("training.checkpoint_every: found 5, expected 0 with data.source \"store\" and "
+                "privacy.sampling \"public\""));
   const auto job = MakeDpsgdJob(ReadTargets(kStoreJob));
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->WithCanaries(10); }),
               HasSubstr("\"files\" for an audit"));

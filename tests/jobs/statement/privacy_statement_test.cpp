@@ -280,7 +280,8 @@ TEST(PrivacyStatement, NamesOwnersOfDepositsAsAdversariesWithTheirEpsilons) {
   EXPECT_THAT(SentenceOf(statement, "sampling"),
               HasSubstr("all rows there are, so that nothing is amplified"));
   EXPECT_THAT(SentenceOf(statement, "assumes_deposits"), HasSubstr("Of owners nothing"));
-  EXPECT_THAT(SentenceOf(statement, "assumes_public_job"), HasSubstr("no ledger counts them"));
+  EXPECT_THAT(SentenceOf(statement, "assumes_public_job"),
+              HasSubstr("in ledgers of their owners' populations at parties that keep such"));
   EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
   const auto of_parties = StatementOf({steps});
   for (const auto* key : {"epsilon_owner", "epsilon_owner_and_party", "assumes_deposits"})

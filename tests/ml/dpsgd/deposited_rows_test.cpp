@@ -170,6 +170,27 @@ TEST(Train, GivesTheModelOfAPartysOwnRecordsForTheSameOnesDeposited) {
   EXPECT_GT(results[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
 }
 
+TEST(Train, TakesRowsOfDepositsByPublicCoins) {
+  TrainingSettings settings = DepositedSettings();
+  settings.steps = 6;
+  const OwnRecords records = MakeRecords(settings, 9, 18);
+  const auto full = TrainDeposited(settings, records);
+  settings.sampling = Sampling::kPublic;
+  // Coins of probability one take all rows in every step.
+  const auto all = TrainDeposited(settings, records);
+  EXPECT_EQ(all[0].model->weights, full[0].model->weights);
+  settings.expected_batch = kRows / 2.0;
+  settings.sigma = 0.01;
+  const auto half = TrainDeposited(settings, records);
+  EXPECT_EQ(half[0].model->weights, half[2].model->weights);
+  EXPECT_GT(half[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
+  const auto& steps = std::get<dp::DpSgdSteps>(half[1].record.events.at(0));
+  EXPECT_EQ(steps.sampling, dp::SamplingMode::kPublic);
+  EXPECT_EQ(steps.sampling_rate, 0.5);
+  EXPECT_GT(steps.max_participation, 1);
+  EXPECT_LE(steps.max_participation, settings.steps);
+}
+
 TEST(Train, ChargesAStepWithAllRowsAsAPlainGaussian) {
   TrainingSettings settings = DepositedSettings();
   settings.sigma = 4;
@@ -199,10 +220,11 @@ TEST(Train, RefusesWhatDepositedRowsCannotBe) {
     return ErrorText<ConfigError>([&] { CheckDomains(settings); });
   };
   const auto sampling = [](Sampling one) { return [one](TrainingSettings& s) { s.sampling = one; }; };
-  EXPECT_EQ(refused(sampling(Sampling::kOwnerPoisson)),
-            "privacy.sampling: found another, expected \"full\" with deposited rows, which no party has in "
-            "the clear");
-  EXPECT_NE(refused(sampling(Sampling::kPublic)), "");
+  EXPECT_EQ(
+      refused(sampling(Sampling::kOwnerPoisson)),
+      "privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\" with deposited rows, which "
+      "no party has in the clear");
+  EXPECT_EQ(refused(sampling(Sampling::kPublic)), "");
   EXPECT_NE(refused([](TrainingSettings& s) { s.groups = true; }), "");
   EXPECT_NE(refused([](TrainingSettings& s) { s.initialisation.emplace(); }), "");
   EXPECT_NE(refused([](TrainingSettings& s) { s.balance_sigma = 3; }), "");
