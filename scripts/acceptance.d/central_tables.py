@@ -9,11 +9,12 @@ from split 1 (`init-job --yes`, with epsilon and whom it is against, an outsider
 for all splits, as its text is public.
 
 Central: the same features and model, epsilon and delta, DP-SGD in double precision with Poisson sampling and noise for one who
-sees the model alone, at the best of a grid of settings, chosen by the test rows themselves: better than anybody could choose.
+sees the model alone. On each split it has the settings of a grid that are best on the test rows of all other splits: they are
+chosen by looking at the data, without a charge, but not by the noise of the run that is compared.
 
 A CSV line a table and epsilon: ours and central (accuracy, of a target R²), means over the splits, the mean of the paired
-difference and its upper confidence limit (Student, one-sided, false-alarm probability 0.025), and central's settings. Exit code
-1 where a limit is above 0.02. Packages: numpy.
+difference and its upper confidence limit (Student, one-sided, false-alarm probability 0.025); how much higher central's mean would
+be at the one setting that is best on all test rows, and that setting. Exit code 1 where a limit is above 0.02. Packages: numpy.
 """
 
 import argparse
@@ -59,15 +60,26 @@ class Job:
             if column.get("kind") == "ignore":
                 continue
             if column.get("kind") == "category":
-                key = float if column.get("numeric") else str
-                values = [key(value) for value in column["values"]]
-                known = [None if text in self.missing else key(text) for text in texts]
+                values = [self.key(column, value) for value in column["values"]]
+                known = [self.key(column, text) for text in texts]
                 found += [[float(value == text) for text in known] for value in values]
+                if column.get("missing_indicator"):
+                    found.append([float(text not in values) for text in known])
             elif column.get("kind", "number") != "number":
                 sys.exit(f"central_tables.py: no central training for a column of kind {column['kind']}")
             else:
                 found.append([0.0 if text in self.missing else (float(text) - column["mean"]) / column["scale"] for text in texts])
+                if column.get("missing_indicator"):
+                    found.append([float(text in self.missing) for text in texts])
         return numpy.array(found).T
+
+    @staticmethod
+    def key(column, text):
+        """What makes texts of a category the same."""
+        try:
+            return float(text) if column.get("numeric") else text
+        except ValueError:
+            return text
 
     def truth(self, rows):
         """Of classes their numbers, of a target its value between -1/2 and 1/2."""
@@ -181,10 +193,12 @@ def compare(trefoil, table, rows, epsilon, against, splits, folder):
                                         for split in range(1, splits + 1)]))
             names += [f"rate {rate} norm {norm} reach {reach} clip {clip}" for reach in REACHES for clip in CLIPS]
     central = numpy.hstack(central)
+    others = central.sum(axis=0) - central  # without the split itself
+    chosen = central[numpy.arange(splits), others.argmax(axis=1)]
     best = int(central.mean(axis=0).argmax())
-    differences = central[:, best] - ours
+    differences = chosen - ours
     limit = differences.mean() + STUDENT[splits] * differences.std(ddof=1) / math.sqrt(splits)
-    return numpy.mean(ours), central[:, best].mean(), differences.mean(), limit, names[best]
+    return numpy.mean(ours), chosen.mean(), differences.mean(), limit, central[:, best].mean() - chosen.mean(), names[best]
 
 
 def main():
@@ -200,7 +214,7 @@ def main():
     failed = False
     with arguments.out.open("w", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("table", "epsilon", "splits", "ours", "central", "difference", "limit", "settings"))
+        lines.writerow(("table", "epsilon", "splits", "ours", "central", "difference", "limit", "hindsight", "settings"))
         for path in sorted(arguments.folder.glob("*.csv")):
             if arguments.tables and path.stem not in arguments.tables:
                 continue
@@ -211,7 +225,7 @@ def main():
                 *numbers, settings = compare(arguments.trefoil, path.stem, rows, epsilon, arguments.against, splits, folder)
                 lines.writerow((path.stem, epsilon, splits, *(f"{number:.4f}" for number in numbers), settings))
                 file.flush()
-                failed = failed or not numbers[-1] <= ALLOWED
+                failed = failed or not numbers[3] <= ALLOWED
     sys.exit(1 if failed else 0)
 
 

@@ -3,7 +3,7 @@
 # Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`.
 
 CHECKS=(
-  "central: jobs of init-job, as three TLS processes, within 2 points (targets: 0.02 of R²) of central training at its best settings"
+  "central: jobs of init-job, as three TLS processes, within 2 points (targets: 0.02 of R²) of central training at settings found by a grid"
 )
 
 check_central() {

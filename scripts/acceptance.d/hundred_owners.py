@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""A hundred owners deposit 600 MNIST images each, and three parties train on all 60,000, every record in every step; beside it
+three parties train on the same images as their own data, by owner-poisson sampling, at the same epsilon and delta.
+
+Usage: hundred_owners.py TREFOIL MNIST FOLDER
+
+FOLDER is made anew. Prints a line a stage; the last one has the longest deposit, the time of `store check` of all deposits at the
+slowest party, and both accuracies on the 10,000 test images. Exit code: 0, or that of what failed.
+"""
+
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+OWNERS, IMAGES = 100, 600
+FIRST_PORT = 7880
+STEPS = 60
+
+
+def main():
+    trefoil, mnist, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+
+    def run(*words):
+        done = subprocess.run([trefoil, *map(str, words)], stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        return done.stdout
+
+    def together(*words):
+        """The same command at all three parties; how long the slowest took."""
+        start = time.monotonic()
+        processes = [subprocess.Popen([trefoil, *(str(word).format(party) for word in words)], stdout=subprocess.DEVNULL) for party in range(3)]
+        codes = [process.wait() for process in processes]
+        if any(codes):
+            sys.exit(max(codes))
+        return time.monotonic() - start
+
+    own_job = (PROJECT / "configs/mnist.toml").read_text()
+    text = re.sub(r'(?m)^rows = .*$', 'source = "store"\ncapacity = 60000', own_job)
+    text = re.sub(r"(?s)\[training\].*?(?=\n\[privacy\])",
+                  f'[training]\nsteps = {STEPS}\nexpected_batch = "auto"\nlearning_rate = "auto"\nmomentum = 0.5\nschedule = "linear"\n', text)
+    text = text.replace('sampling = "owner-poisson"', 'sampling = "full"').replace('accountant = "rdp"', 'accountant = "pld"')
+    text = re.sub(r"(?m)^clip = .*$", 'clip = "auto"', text)
+    text = re.sub(r"(?s)\n\[local\].*", "\n", text)
+    job = out / "job.toml"
+    job.write_text(text)
+    run("init", "--all", "--hosts", ",".join(["127.0.0.1"] * 3), "--base-port", FIRST_PORT, "--out", out / "d")
+    made = run("study", "init", "--job", job, "--keys", *(out / f"d/party-{party}/deposit.pub" for party in range(3)), "--out", out / "study.toml")
+    study = re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1]
+    job.write_text(text.replace("capacity = 60000", f'study = "{study}"\ncapacity = 60000'))
+
+    images = gzip.decompress((mnist / "train-images-idx3-ubyte.gz").read_bytes())[16:]
+    labels = gzip.decompress((mnist / "train-labels-idx1-ubyte.gz").read_bytes())[8:]
+    longest = 0.0
+    for owner in range(OWNERS):
+        name, own = f"owner-{owner:02}", out / "owners" / f"{owner:02}"
+        own.mkdir(parents=True)
+        rows = range(owner * IMAGES, (owner + 1) * IMAGES)
+        (own / "x").write_bytes(struct.pack(">IIII", 0x803, IMAGES, 28, 28) + images[rows.start * 784:rows.stop * 784])
+        (own / "y").write_bytes(struct.pack(">II", 0x801, IMAGES) + labels[rows.start:rows.stop])
+        run("owner", "init", "--out", own / "key")
+        start = time.monotonic()
+        run("deposit", "--study", out / "study.toml", "--key", own / "key/owner.key", "--in", own / "x", own / "y", "--capacity", IMAGES,
+            "--out", own / "deposit")
+        longest = max(longest, time.monotonic() - start)
+        for party in range(3):
+            run("trust-owner", "--config", out / f"d/party-{party}/party.toml", "--name", name, own / "key/owner.pub")
+            run("accept", "--config", out / f"d/party-{party}/party.toml", "--study", out / "study.toml", own / f"deposit/party-{party}.deposit")
+        shutil.rmtree(own)
+    print(f"{OWNERS} owners deposited, {longest:.2f} s for the slowest", flush=True)
+    checked = together("store", "check", "--config", out / "d/party-{}/party.toml", "--study", out / "study.toml")
+    print(f"all checked on shares in {checked:.1f} s", flush=True)
+    trained = together("run", "--config", out / "d/party-{}/party.toml", "--job", job, "--out", out / "run-{}")
+    print(f"trained on deposits in {trained:.1f} s", flush=True)
+    test = [mnist / "t10k-images-idx3-ubyte.gz", mnist / "t10k-labels-idx1-ubyte.gz"]
+    of_deposits = json.loads(run("evaluate", "--model", out / "run-0/model.npz", "--data", *test, "--json"))["accuracy"]
+    run("local", "--job", PROJECT / "configs/mnist.toml", "--data", mnist, "--set", "privacy.accountant=pld", "--out", out / "own")
+    of_own = json.loads(run("evaluate", "--model", out / "own/model.npz", "--data", *test, "--json"))["accuracy"]
+    print(f"deposit {longest:.2f} s at most, check of {OWNERS * IMAGES} rows {checked:.1f} s, accuracy {of_deposits:.4f}, of own data {of_own:.4f}")
+
+
+if __name__ == "__main__":
+    main()
