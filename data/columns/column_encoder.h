@@ -43,12 +43,16 @@ class ColumnEncoder {
   ColumnEncoder(const Column& column, const DataSpec& spec);
 
   [[nodiscard]] bool IsMissing(const std::string& field) const;
-  /// Whether a value may be missing: the column has a mark.
-  [[nodiscard]] bool MayMiss() const { return !marks_.empty(); }
+  /// Whether a value may be missing: the column has a mark, or takes what it does not know for missing.
+  [[nodiscard]] bool MayMiss() const {
+    return !marks_.empty() ||
+           (column_.kind == ColumnKind::kCategory && column_.unknown == UnknownValue::kMissing);
+  }
   /// Encode() of a missing value.
   void EncodeMissing(float* out) const;
 
-  /// Writes WidthOf(column) features to `out`, which holds zeros. For a field that is refused: what was expected.
+  /// Writes WidthOf(column) features to `out`, which holds zeros. For a field that is refused: what was expected. A
+  /// category that is not declared is missing where the column says so.
   [[nodiscard]] std::optional<std::string> Encode(const std::string& field, float* out) const;
 
  private:

@@ -74,6 +74,7 @@ std::optional<Flaw> FlawOfMissing(const Column& column) {
   if (!column.fill) return {};
   Column plain = column;
   plain.missing.emplace();
+  plain.unknown = UnknownValue::kError;
   plain.fill.reset();
   const DataSpec spec;
   std::vector<float> features(static_cast<std::size_t>(WidthOf(plain)));

@@ -19,6 +19,9 @@ enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
   return format == Format::kIdx || format == Format::kNpy;
 }
 
+/// What a category that is none of the declared ones is.
+enum class UnknownValue { kError, kMissing };
+
 enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin, kWeight };
 
 /// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) / scale, the
@@ -35,6 +38,7 @@ struct Column {
   int party = 0;                                      ///< vertical: who holds it
   std::map<std::string, std::string> aliases{};       ///< category: another text of a value
   bool numeric = false;                               ///< category: texts of equal numbers are one value
+  UnknownValue unknown = UnknownValue::kError;        ///< category
   std::optional<std::vector<std::string>> missing{};  ///< marks of a missing value; empty: the spec's
   std::vector<double> edges{};                        ///< bin: ascending; a value on an edge is above it
   std::string date_format{};                          ///< date: as IsDateFormat() takes it

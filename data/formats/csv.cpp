@@ -20,6 +20,14 @@ struct FieldPlan {
   std::optional<ColumnEncoder> encoder{};  ///< of features and texts
 };
 
+bool HasSeparator(const std::string& text) { return text.find_first_of(",;|\t") != std::string::npos; }
+
+/// What a line should have that another separator seems to be in.
+std::string SeparatorHint(const DataSpec& spec) {
+  return " with " + Quote(std::string(1, spec.dialect.separator)) +
+         " between them, or data.separator for another separator";
+}
+
 /// Turns the fields of a record into features and a class or target.
 class RecordEncoder {
  public:
@@ -46,8 +54,9 @@ class RecordEncoder {
   void Encode(std::vector<float>& x, Table& table) const {
     const auto& fields = reader_.fields();
     if (fields.size() != names_.size()) {
+      const bool other = fields.size() == 1 && HasSeparator(fields[0]);
       ThrowDataError(reader_.path(), reader_.Place(), std::to_string(fields.size()) + " fields",
-                     std::to_string(names_.size()));
+                     std::to_string(names_.size()) + (other ? SeparatorHint(spec_) : ""));
     }
     x.resize(x.size() + static_cast<std::size_t>(spec_.features), 0.0F);
     float* row = x.data() + x.size() - spec_.features;
@@ -102,7 +111,9 @@ class RecordEncoder {
 
   [[noreturn]] void Fail(const std::string& column, const std::string& found,
                          const std::string& expected) const {
-    ThrowDataError(reader_.path(), reader_.Place(column), Quote(found), expected);
+    const bool first = !reader_.named() && reader_.row() == 1;
+    ThrowDataError(reader_.path(), reader_.Place(column), Quote(found),
+                   expected + (first ? ", in a file that has no header (data.header)" : ""));
   }
 
   int LabelOf(const std::string& field) const {
@@ -156,12 +167,8 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, TableReader& reader, 
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
   const std::string where = reader.Place();
   std::vector<std::string> names = reader.fields();
-  if (names.size() == 1 && names[0].find_first_of(",;|\t") != std::string::npos &&
-      !Declares(spec, names[0])) {
-    ThrowDataError(reader.path(), where, "one column " + Quote(names[0]),
-                   "columns with " + Quote(std::string(1, spec.dialect.separator)) +
-                       " between them, or data.separator for another separator");
-  }
+  if (names.size() == 1 && HasSeparator(names[0]) && !Declares(spec, names[0]))
+    ThrowDataError(reader.path(), where, "one column " + Quote(names[0]), "columns" + SeparatorHint(spec));
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1) {
       ThrowDataError(reader.path(), where, "column " + Quote(name) + " twice", "each column once");

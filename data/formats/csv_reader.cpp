@@ -9,6 +9,32 @@
 namespace trefoil::data {
 namespace {
 
+/// Files that somebody may take for a table of texts, by their first bytes, and what to do with them.
+struct OtherFormat {
+  std::string_view magic;
+  const char* name;
+  const char* mend;
+};
+constexpr const char* kSavedAsUtf8 = "a file saved as UTF-8";
+constexpr const char* kInPython = "a CSV file, or this one read by the Python package (docs/howto/tables.md)";
+constexpr const char* kUnpacked = "a CSV file, as it is or packed by gzip";
+constexpr std::array<OtherFormat, 11> kOtherFormats{{
+    {"\xFF\xFE", "the mark of UTF-16", kSavedAsUtf8},
+    {"\xFE\xFF", "the mark of UTF-16", kSavedAsUtf8},
+    {std::string_view("SQLite format 3\0", 16), "an SQLite database",
+     "a CSV file, or sqlite and query in its place (docs/howto/tables.md)"},
+    {"PAR1", "a Parquet file", kInPython},
+    {"ARROW1", "an Arrow file", kInPython},
+    {"FEA1", "a Feather file", kInPython},
+    {"ORC", "an ORC file", kInPython},
+    {"PK\x03\x04", "a ZIP archive (as Excel's files are)", "a CSV file; Excel saves as \"CSV UTF-8\""},
+    {"\xD0\xCF\x11\xE0", "an old Office document", "a CSV file; Excel saves as \"CSV UTF-8\""},
+    {"\xFD"
+     "7zXZ",
+     "a file packed by xz", kUnpacked},
+    {"\x28\xB5\x2F\xFD", "a file packed by zstd", kUnpacked},
+}};
+
 /// Windows-1252 of the bytes 0x80 to 0x9F; 0: none. Source: Unicode, Mappings/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
 constexpr std::array<std::uint16_t, 32> kWindows1252 = {
     0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
@@ -74,6 +100,20 @@ std::size_t FindForeign(Encoding encoding, std::string_view bytes) {
   return k;
 }
 
+/// Throws DataError for a file that is no table of texts by its first bytes. `head`: some hundred of them.
+void RequireText(const std::filesystem::path& path, std::string_view head) {
+  const auto zero = head.find('\0');
+  for (const auto& other : kOtherFormats) {
+    // A header may begin with the letters of a magic number, but has no byte 0.
+    const bool letters = other.magic.find_first_not_of("ACEFOPRW1") == std::string_view::npos;
+    if (head.starts_with(other.magic) && (!letters || zero != std::string_view::npos))
+      ThrowDataError(path, "row 1", other.name, other.mend);
+  }
+  // ASCII in UTF-16 without a mark: every other byte is zero.
+  const bool wide = zero < 2 && head.size() >= 4 && head[zero + 2] == '\0' && head[1 - zero] != '\0';
+  if (wide) ThrowDataError(path, "row 1", "zeros between the letters, as UTF-16 has them", kSavedAsUtf8);
+}
+
 }  // namespace
 
 CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect)
@@ -82,8 +122,7 @@ CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialec
       blanks_(dialect.separator == '\t' ? " " : " \t"),
       content_(ReadFile(path)),
       marked_(content_.starts_with(kByteOrderMark)) {
-  if (content_.starts_with("\xFF\xFE") || content_.starts_with("\xFE\xFF"))
-    ThrowDataError(path, "row 1", "the mark of UTF-16", "a file saved as UTF-8");
+  RequireText(path, std::string_view(content_).substr(0, 512));
   if (!marked_) return;
   content_.erase(0, kByteOrderMark.size());
   if (dialect_.encoding) dialect_.encoding = Encoding::kUtf8;

@@ -27,7 +27,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source: RFC 4180.
 class CsvReader {
  public:
-  /// Throws DataError if the file cannot be read, or is UTF-16 by its first bytes.
+  /// Throws DataError if the file cannot be read, or is UTF-16, a database, an archive or the like by its first bytes.
   explicit CsvReader(const std::filesystem::path& path, const CsvDialect& dialect = {});
 
   /// Moves to the next record; false at the end. Throws DataError naming the row for an empty line between

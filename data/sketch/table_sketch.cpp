@@ -15,7 +15,9 @@
 namespace trefoil::data {
 namespace {
 
-constexpr std::array kDateFormats{"%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"};
+constexpr std::array kDateFormats{"%Y-%m-%d",           "%d.%m.%Y",          "%m/%d/%Y",
+                                  "%d/%m/%Y",           "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
+                                  "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M",    "%d.%m.%Y %H:%M"};
 constexpr const char* kOrigin = "2000-01-01";
 
 /// The fields of a column that are not missing.
@@ -44,6 +46,13 @@ void SketchValues(ColumnSketch& sketch, const Fields& fields, char decimal) {
   }
   for (auto& [key, value] : values) sketch.values.push_back(std::move(value));
   if (!sketch.numbers) return;
+  for (auto& value : sketch.values) {
+    // As the others are, where one is always written with decimals.
+    const auto point = value.text.find('.');
+    const bool zeros = point != std::string::npos && value.text.find_last_not_of('0') == point;
+    if (sketch.whole && zeros) value.text.erase(point);
+    if (value.text.find_first_of("0123456789") == std::string::npos) value.text = "0";  // it was ".0"
+  }
   std::sort(sketch.values.begin(), sketch.values.end(), [](const auto& one, const auto& other) {
     return std::strtod(one.text.c_str(), nullptr) < std::strtod(other.text.c_str(), nullptr);
   });

@@ -142,11 +142,15 @@ std::string AverageJob::Load(const PartyFile& party, const std::string& party_fi
     rows += fmt::format(" {}", owner.y.size());
     few = few || static_cast<std::int64_t>(owner.y.size()) < job().owners.min_rows;
   }
-  WarnOwner(OwnerWarnings(job().schema, party.id, classes));
-  return fmt::format("{} owners here, records:{}{}", owners_.size(), rows.empty() ? " none" : rows,
-                     few ? fmt::format("; fewer than {} count as that many, the missing ones as zeros",
-                                       job().owners.min_rows)
-                         : "");
+  auto warnings = OwnerWarnings(job().schema, party.id, classes);
+  if (few)
+    warnings.push_back(
+        fmt::format("an owner here has fewer than {} records: they count as that many, the missing ones as "
+                    "zeros; a job with "
+                    "smaller owners.least_rows would tell that somebody here has few",
+                    job().owners.min_rows));
+  WarnOwner(std::move(warnings));
+  return fmt::format("{} owners here, records:{}", owners_.size(), rows.empty() ? " none" : rows);
 }
 
 void AverageJob::AddPublishedNoise(ml::OwnAverage& own) const {

@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "jobs/config/toml_writer.h"
 #include "jobs/draft/value_list.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
 constexpr std::size_t kMaxCategories = 100;
 constexpr std::size_t kFewestNumbers = 6;  ///< fewer whole numbers, but for two, are taken for categories
-constexpr const char* kExpected =
-    "number MEAN SCALE, range LEAST MOST, category VALUES, date FORMAT MEAN SCALE or ignore";
+constexpr std::string_view kIndicator = "indicator ";
 
 /// "MEAN SCALE": the spread rounded up to two digits, the middle to five of its last digit.
 std::string Scaled(const data::ColumnSketch& sketch) {
@@ -52,9 +52,69 @@ void TakeCategories(data::Column& column, const std::string& list) {
   column.aliases = std::move(values.aliases);
 }
 
-}  // namespace
+/// `text` is behind the word "date": a format, which may hold blanks, and two numbers.
+void TakeDate(data::Column& column, const std::string& text) {
+  const auto words = WordsOf(text);
+  const auto number = [&](std::size_t from_end) {
+    return ParseNumber(words[words.size() - from_end], column.name);
+  };
+  const double mean = number(2);
+  const double scale = number(1);
+  const auto begin = text.find_first_not_of(" ,\t");
+  const auto end = text.rfind(words[words.size() - 2], text.rfind(words.back()) - 1);
+  column.kind = data::ColumnKind::kDate;
+  column.date_format = text.substr(begin, text.find_last_not_of(" ,", end - 1) + 1 - begin);
+  column.origin = "2000-01-01";
+  // A number too many is none of a format.
+  for (std::size_t k = 1; k + 2 < words.size(); ++k) {
+    if (words[k].find('%') == std::string::npos)
+      throw ConfigError(fmt::format("{}: found \"{}\", expected {}", column.name, text, kColumnAnswers));
+  }
+  Scale(column, mean, scale);
+}
 
-std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
+/// Whether `answer` is one; its values are checked by nobody yet.
+bool Take(data::Column& column, const std::string& answer) {
+  const auto words = WordsOf(answer);
+  const auto number = [&](std::size_t at) { return ParseNumber(words[at], column.name); };
+  const std::string kind = words.empty() ? "" : words[0];
+  const auto rest = [&] { return answer.substr(answer.find(kind) + kind.size()); };
+  if (kind == "number" && words.size() == 3) {
+    Scale(column, number(1), number(2));
+  } else if (kind == "range" && words.size() == 3) {
+    if (number(1) >= number(2))
+      throw ConfigError(fmt::format("{}: found the range {} {}, expected a smallest and a largest number",
+                                    column.name, words[1], words[2]));
+    Scale(column, (number(1) + number(2)) / 2, (number(2) - number(1)) / 2);
+  } else if (kind == "category") {
+    TakeCategories(column, rest());
+  } else if (kind == "bin" && words.size() > 1) {
+    column.kind = data::ColumnKind::kBin;
+    for (std::size_t k = 1; k < words.size(); ++k) column.edges.push_back(number(k));
+  } else if (kind == "date" && words.size() >= 4) {
+    TakeDate(column, rest());
+  } else if (kind == "text" && words.size() == 1) {
+    column.kind = data::ColumnKind::kText;
+  } else if (kind == "weight" && words.size() == 2) {
+    column.kind = data::ColumnKind::kWeight;
+    column.largest = number(1);
+    if (!(column.largest >= 0.001 && column.largest <= 1000))
+      throw ConfigError(
+          fmt::format("{}: found the weight {}, expected one of 0.001 to 1000", column.name, words[1]));
+  } else if (kind == "ignore" && words.size() == 1) {
+    column.kind = data::ColumnKind::kIgnore;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool MayIndicate(data::ColumnKind kind) {
+  using enum data::ColumnKind;
+  return kind == kNumber || kind == kCategory || kind == kBin || kind == kDate;
+}
+
+std::string PlainProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   if (!sketch.more_values && sketch.values.size() < 2) return "ignore";
   if (sketch.date_format) return fmt::format("date {} {}", *sketch.date_format, Scaled(sketch));
   const auto count = sketch.values.size();
@@ -65,31 +125,20 @@ std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   return fmt::format("number {}", Scaled(sketch));
 }
 
+}  // namespace
+
+std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
+  const auto plain = PlainProposal(sketch, rows);
+  return sketch.missing && plain != "ignore" ? std::string(kIndicator) + plain : plain;
+}
+
 data::Column ColumnOf(const std::string& name, const std::string& answer) {
   data::Column column;
   column.name = name;
-  const auto words = WordsOf(answer);
-  const auto number = [&](std::size_t at) { return ParseNumber(words[at], name); };
-  const std::string kind = words.empty() ? "" : words[0];
-  if (kind == "number" && words.size() == 3) {
-    Scale(column, number(1), number(2));
-  } else if (kind == "range" && words.size() == 3) {
-    if (number(1) >= number(2))
-      throw ConfigError(fmt::format("{}: found the range {} {}, expected a smallest and a largest number",
-                                    name, words[1], words[2]));
-    Scale(column, (number(1) + number(2)) / 2, (number(2) - number(1)) / 2);
-  } else if (kind == "category") {
-    TakeCategories(column, answer.substr(answer.find(kind) + kind.size()));
-  } else if (kind == "date" && words.size() == 4) {
-    column.kind = data::ColumnKind::kDate;
-    column.date_format = words[1];
-    column.origin = "2000-01-01";
-    Scale(column, number(2), number(3));
-  } else if (kind == "ignore" && words.size() == 1) {
-    column.kind = data::ColumnKind::kIgnore;
-  } else {
-    throw ConfigError(fmt::format("{}: found \"{}\", expected {}", name, answer, kExpected));
-  }
+  column.missing_indicator = answer.starts_with(kIndicator);
+  const bool taken = Take(column, column.missing_indicator ? answer.substr(kIndicator.size()) : answer);
+  if (!taken || (column.missing_indicator && !MayIndicate(column.kind)))
+    throw ConfigError(fmt::format("{}: found \"{}\", expected {}", name, answer, kColumnAnswers));
   if (const auto flaw = data::FlawOf(column))
     throw ConfigError(fmt::format("{}: found {}, expected {}", name, flaw->found, flaw->expected));
   return column;
@@ -101,26 +150,25 @@ std::string ColumnToml(const data::Column& column) {
   const auto line = [&text](const char* key, const json& value) {
     text += fmt::format("{} = {}\n", key, TomlValue(value));
   };
-  switch (column.kind) {
-    case data::ColumnKind::kCategory:
-      line("kind", "category");
-      line("values", column.values);
-      if (column.numeric) line("numeric", true);
-      if (!column.aliases.empty()) line("aliases", column.aliases);
-      return text;
-    case data::ColumnKind::kIgnore:
-      line("kind", "ignore");
-      return text;
-    case data::ColumnKind::kDate:
-      line("kind", "date");
-      line("format", column.date_format);
-      line("origin", column.origin);
-      break;
-    default:
-      break;
+  using enum data::ColumnKind;
+  if (column.kind != kNumber) line("kind", KindText(column.kind));
+  if (column.kind == kCategory) {
+    line("values", column.values);
+    if (column.numeric) line("numeric", true);
+    if (!column.aliases.empty()) line("aliases", column.aliases);
+    line("unknown", "missing");
   }
-  line("mean", column.mean);
-  line("scale", column.scale);
+  if (column.kind == kBin) line("edges", column.edges);
+  if (column.kind == kWeight) line("largest", column.largest);
+  if (column.kind == kDate) {
+    line("format", column.date_format);
+    line("origin", column.origin);
+  }
+  if (column.kind == kNumber || column.kind == kDate) {
+    line("mean", column.mean);
+    line("scale", column.scale);
+  }
+  if (column.missing_indicator) line("missing_indicator", true);
   return text;
 }
 

@@ -9,12 +9,22 @@ namespace trefoil::jobs {
 // What becomes of a column, as an answer says it:
 //   number MEAN SCALE           most values lie within MEAN - SCALE and MEAN + SCALE
 //   range LEAST MOST            the same of values from LEAST to MOST
-//   category VALUES             as ParseValues() takes them
+//   category VALUES             as ParseValues() takes them; any other text counts as missing
+//   bin EDGE EDGE ...           between which edges a number lies
 //   date FORMAT MEAN SCALE      days since 2000-01-01
+//   indicator ONE OF THESE      and a feature that says where the value is missing
+//   text                        words are to be learned from
+//   weight LARGEST              by what the record's error is multiplied, from 0 to LARGEST
 //   ignore
 
+/// The same as one line, for a question or an error.
+inline constexpr const char* kColumnAnswers =
+    "number MEAN SCALE, range LEAST MOST, category VALUES, bin EDGES or date FORMAT MEAN SCALE (each with "
+    "\"indicator\" before it, for a feature that says where the value is missing), text, weight LARGEST or "
+    "ignore";
+
 /// What the file suggests, with numbers rounded: constants and running numbers are ignored, and texts of which there are
-/// too many; whole numbers of three to five values are categories.
+/// too many; whole numbers of three to five values are categories. With missing values it has an indicator.
 [[nodiscard]] std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows);
 
 /// Throws ConfigError for an answer that is none of these.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -96,6 +97,13 @@ std::string TargetProposal(const data::ColumnSketch& label) {
   return fmt::format("target {:.15g} {:.15g}", label.least >= 0 ? std::max(0.0, low) : low, high);
 }
 
+/// How many values of a column are rare, if any is.
+std::string RareText(const data::ColumnSketch& column) {
+  const auto rare = std::count_if(column.values.begin(), column.values.end(),
+                                  [](const auto& value) { return value.rows < kRare; });
+  return rare > 0 ? fmt::format(" ({} of them in fewer than {} rows)", rare, kRare) : "";
+}
+
 std::string PredictionProposal(const data::ColumnSketch& label, Interview& interview) {
   const bool many = label.more_values || label.values.size() > kMaxClasses;
   if (label.numbers && (many || !label.whole)) return TargetProposal(label);
@@ -128,13 +136,14 @@ Prediction PredictionOf(const std::string& answer) {
 }
 
 Prediction AskPrediction(const data::ColumnSketch& label, Interview& interview) {
+  const auto proposal = PredictionProposal(label, interview);
   const Question question{
       .key = "classes",
       .text = fmt::format(
-          "Values of {} are the classes, in this order; another spelling follows \"or\", as in: yes or y, "
+          "Values of {} are the classes, in this order{}; another spelling follows \"or\", as in: yes or y, "
           "no or n.\nOr \"target LOW HIGH\": a number within this range is predicted; others are an error.",
-          label.name),
-      .proposal = PredictionProposal(label, interview),
+          label.name, proposal.starts_with("target ") ? "" : RareText(label)),
+      .proposal = proposal,
       .publishes = true};
   return AskFor(interview, question, PredictionOf);
 }
@@ -150,16 +159,9 @@ std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& i
 
 Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
   return {.key = "column " + column.name,
-          .text = fmt::format("Column {}: number MEAN SCALE, range LEAST MOST, category VALUES, "
-                              "date FORMAT MEAN SCALE or ignore",
-                              column.name),
+          .text = fmt::format("Column {}: {}", column.name, kColumnAnswers),
           .proposal = ColumnProposal(column, rows),
           .publishes = true};
-}
-
-std::size_t RareValues(const data::ColumnSketch& column) {
-  return static_cast<std::size_t>(std::count_if(column.values.begin(), column.values.end(),
-                                                [](const auto& value) { return value.rows < kRare; }));
 }
 
 /// Whether all proposals for columns may become public as they are.
@@ -170,10 +172,8 @@ bool AskColumns(const std::vector<Question>& questions, const data::TableSketch&
   std::string text = "Columns as the file suggests them, values and numbers rounded:\n";
   for (const auto& question : questions) {
     const auto& column = *Find(table, question.key.substr(question.key.find(' ') + 1));
-    const bool category = question.proposal.starts_with("category");
-    const auto rare = category ? RareValues(column) : 0;
-    text += fmt::format("  {}: {}{}\n", column.name, question.proposal,
-                        rare > 0 ? fmt::format(" ({} of them in fewer than 10 rows)", rare) : "");
+    const bool category = question.proposal.find("category ") != std::string::npos;
+    text += fmt::format("  {}: {}{}\n", column.name, question.proposal, category ? RareText(column) : "");
   }
   const Question all{.key = "columns",
                      .text = text + "With yes all of this becomes public; with no each column is asked.",
@@ -205,12 +205,18 @@ std::vector<data::Column> AskEach(const data::TableSketch& table, const data::Co
 }
 
 void CheckColumns(const std::vector<data::Column>& columns) {
-  const auto ignored = [](const data::Column& column) { return column.kind == data::ColumnKind::kIgnore; };
+  const auto weights = std::count_if(columns.begin(), columns.end(), [](const data::Column& column) {
+    return column.kind == data::ColumnKind::kWeight;
+  });
+  if (weights > 1) throw ConfigError("columns: found several of kind weight, expected one at most");
+  const auto ignored = [](const data::Column& column) {
+    return column.kind == data::ColumnKind::kIgnore || column.kind == data::ColumnKind::kWeight;
+  };
   if (std::all_of(columns.begin(), columns.end(), ignored))
     throw ConfigError(
-        "columns: found none beside the label that is a number, a category or a date, expected one at least; "
-        "constants, running numbers and free texts are ignored (a job that learns from words: "
-        "docs/howto/tables.md)");
+        "columns: found none beside the label to learn from, expected one at least; constants, running "
+        "numbers "
+        "and free texts are ignored (an answer \"text\" takes the words of one)");
 }
 
 /// Up to two digits.
@@ -298,6 +304,21 @@ std::string LabelToml(const std::string& column, const Prediction& prediction) {
   return text;
 }
 
+/// Of texts single words, hashed to a quarter of the rows that there may be: noise is the same in each column, and words
+/// that share one cost little.
+std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Column>& columns) {
+  const auto is_text = [](const data::Column& column) { return column.kind == data::ColumnKind::kText; };
+  if (std::none_of(columns.begin(), columns.end(), is_text))
+    return fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n", draft.row_norm);
+  const std::int64_t rows = std::accumulate(draft.rows.begin(), draft.rows.end(), std::int64_t{0});
+  std::int64_t dimension = 256;
+  while (dimension < 8192 && 4 * dimension < rows) dimension *= 2;
+  return fmt::format(
+      "\n[features]\nmethod = \"hash-text\"\ndimension = {}\ncharacters = []\nwords = [1, 1]\nbinary = true\n"
+      "row_norm = 4  # rows are scaled to this length\n",
+      dimension);
+}
+
 }  // namespace
 
 RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
@@ -323,7 +344,7 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   if (!draft.target) draft.toml += fmt::format("classes = {}\n", prediction.classes.values.size());
   for (const auto& column : columns) draft.toml += ColumnToml(column);
   draft.toml += LabelToml(label.name, prediction);
-  draft.toml += fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n", draft.row_norm);
+  draft.toml += FeaturesToml(draft, columns);
   return draft;
 }
 

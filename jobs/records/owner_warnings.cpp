@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "data/columns/feature_columns.h"
 #include "data/dataset/repeated_rows.h"
 #include "jobs/records/classify.h"
 
@@ -35,20 +36,29 @@ void AddClasses(const data::DataSpec& spec, const std::vector<int>& classes, Lin
   }
 }
 
-/// Scaling a row leaves its zeros where they are.
-void AddCategories(const data::DataSpec& spec, const data::Matrix& x, Lines& lines) {
-  Eigen::Index first = 0;
-  for (const auto& column : spec.columns) {
-    if (column.name == spec.label.column) continue;
-    for (std::size_t k = 0; column.kind == data::ColumnKind::kCategory && k < column.values.size(); ++k) {
-      if ((x.col(first + static_cast<Eigen::Index>(k)).array() == 0).all())
-        lines.push_back(
-            fmt::format("no row has the declared value \"{}\" of column \"{}\"; a job without it would tell "
-                        "that no row here has it",
-                        column.values[k], column.name));
-    }
-    first += data::WidthOf(column);
+/// Of one column, whose first feature has this number. Scaling a row leaves its zeros where they are.
+void AddUnused(const data::Column& column, const std::vector<data::FeatureColumn>& features,
+               const data::Matrix& x, Eigen::Index first, Lines& lines) {
+  const auto width = data::WidthOf(column) - (column.missing_indicator ? 1 : 0);
+  for (Eigen::Index k = first; k < first + width; ++k) {
+    if ((x.col(k).array() != 0).any()) continue;
+    const auto& value = features[static_cast<std::size_t>(k)].value;
+    const bool bin = column.kind == data::ColumnKind::kBin;
+    lines.push_back(
+        fmt::format("no row {} the declared {} of column \"{}\"; a job without it would tell "
+                    "that no row here {}",
+                    bin ? "is in" : "has", bin ? "bin \"" + value + "\"" : "value \"" + value + "\"",
+                    column.name, bin ? "is" : "has it"));
   }
+  // With `fill` they have its feature.
+  if (column.unknown != data::UnknownValue::kMissing || column.fill) return;
+  const auto none = (x.middleCols(first, width).array() == 0).rowwise().all().count();
+  if (10 * none >= x.rows())
+    lines.push_back(
+        fmt::format("{} of {} rows have none of the declared values of column \"{}\", or no value, and count "
+                    "as missing; a job "
+                    "that declares others would tell that somebody here has them",
+                    none, x.rows(), column.name));
 }
 
 void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
@@ -78,8 +88,27 @@ std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party, co
   if (own.rows() == 0) return lines;
   AddClasses(schema.data, own.y, lines);
   if (own.stored || schema.features.extraction.method != data::FeatureMethod::kNone) return lines;
-  AddCategories(spec, own.x, lines);
+  for (auto& line : ValueWarnings(spec, own.x)) lines.push_back(std::move(line));
   if (!schema.data.vertical) AddShortened(schema.features.row_norm, own.x, lines);
+  return lines;
+}
+
+std::vector<std::string> ValueWarnings(const data::DataSpec& spec, const data::Matrix& x) {
+  Lines lines;
+  const auto features = data::FeatureColumns(spec);
+  Eigen::Index first = 0;
+  for (const auto& column : spec.columns) {
+    if (column.name == spec.label.column) continue;
+    if (column.kind == data::ColumnKind::kCategory || column.kind == data::ColumnKind::kBin)
+      AddUnused(column, features, x, first, lines);
+    first += data::WidthOf(column);
+  }
+  return lines;
+}
+
+std::vector<std::string> RowsWarning(std::int64_t declared, std::int64_t found) {
+  Lines lines;
+  AddRows(declared, found, lines);
   return lines;
 }
 

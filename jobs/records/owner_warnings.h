@@ -11,13 +11,20 @@
 
 namespace trefoil::jobs {
 
-/// What the owner of a party's records should know of them and the job, a line each: declared classes and categories
-/// that no row has; less than half of the rows that the job declares for the party; and, of at most 32 features, at
+/// What the owner of a party's records should know of them and the job, a line each: declared classes, categories and
+/// bins that no row has; less than half of the rows that the job declares for the party; and, of at most 32 features, at
 /// least a tenth of the rows at features.row_norm, to which longer ones are shortened. Each line ends with what acting
 /// on it in a public job would tell the others. All depend on the data: for the owner's eyes alone.
 /// `own` is what LoadOwnRecords() gave. Time: of reading it once; features that stay in their file are not looked at.
 [[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
                                                      const ml::OwnRecords& own);
+
+/// Those of them that are of categories and bins; of columns whose unknown values are missing also in how many rows they
+/// are, where it is a tenth. `x`: rows as the spec's columns make them, with nothing extracted.
+[[nodiscard]] std::vector<std::string> ValueWarnings(const data::DataSpec& spec, const data::Matrix& x);
+
+/// That of the number of rows alone.
+[[nodiscard]] std::vector<std::string> RowsWarning(std::int64_t declared, std::int64_t found);
 
 /// Those of them that need no features: of the number of rows, and of the classes of each.
 [[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,

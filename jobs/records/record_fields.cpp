@@ -17,6 +17,7 @@ namespace {
 using data::ColumnKind;
 using data::Encoding;
 using data::Format;
+using data::UnknownValue;
 using Json = nlohmann::json;
 
 const OneOf<Format>& Formats() {
@@ -34,6 +35,12 @@ const OneOf<ColumnKind>& Kinds() {
                                        {ColumnKind::kKey, "key"},       {ColumnKind::kDate, "date"},
                                        {ColumnKind::kBin, "bin"},       {ColumnKind::kWeight, "weight"}};
   return kinds;
+}
+
+const OneOf<UnknownValue>& UnknownValues() {
+  static const OneOf<UnknownValue> unknown{{UnknownValue::kError, "error"},
+                                           {UnknownValue::kMissing, "missing"}};
+  return unknown;
 }
 
 /// Marks of missing values: a text, or an array of texts.
@@ -147,7 +154,13 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
       "0.001 … 1000: the largest weight there may be, public as all of the job. What is above it, below 0 or "
       "missing is an error.");
   });
-  v.When(of({ColumnKind::kCategory}), [&] { CategoryFields(v, s, "One 0/1 feature each."); });
+  v.When(of({ColumnKind::kCategory}), [&] {
+    CategoryFields(v, s, "One 0/1 feature each.");
+    v("unknown", s.unknown, UnknownValues(), Default(UnknownValue::kError).LeftOut(),
+      "What a text that is none of `values` and their aliases is: an error, or a missing value. With "
+      "`missing` "
+      "a misspelt one counts as missing, too.");
+  });
   v.When(of({ColumnKind::kDate}), [&] {
     v("format", s.date_format, Text{},
       "How dates are written: `%Y`, `%m` and `%d` once each, as in `%d.%m.%Y`; also `%H`, `%M`, `%S`. All "

@@ -34,6 +34,9 @@ void DialectFields(FieldVisitor& v, data::DataSpec& s);
 /// The keys of a column that say what values a category has; `values` is the line of help for these.
 void CategoryFields(FieldVisitor& v, data::Column& s, const char* values);
 
+/// A kind of column as a job writes it.
+[[nodiscard]] const char* KindText(data::ColumnKind kind);
+
 /// The key of a column that says how a missing value is written.
 void MarksField(FieldVisitor& v, data::Column& s);
 

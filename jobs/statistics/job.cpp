@@ -9,6 +9,7 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
+#include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statistics/own_sum.h"
 #include "jobs/statistics/result_files.h"
@@ -84,9 +85,18 @@ std::string StatisticsJob::Load(const PartyFile& party, const std::string& party
                                 const Resources& /*resources*/) {
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's table");
-  auto own =
-      SumStatistics(job(), layout_, party.data, job().data.rows.at(static_cast<std::size_t>(party.id)));
+  const auto declared = job().data.rows.at(static_cast<std::size_t>(party.id));
+  auto own = SumStatistics(job(), layout_, party.data, declared);
   own_ = std::move(own.sum);
+  auto warnings = RowsWarning(declared, own.rows);
+  warnings.insert(warnings.end(), own.warnings.begin(), own.warnings.end());
+  if (own.beyond > 0 && 10 * own.beyond >= own.rows)
+    warnings.push_back(
+        fmt::format("{} numbers lie beyond low or high of their columns, and count as these; a job with "
+                    "wider ranges would "
+                    "tell that rows here have such numbers",
+                    own.beyond));
+  WarnOwner(std::move(warnings));
   return fmt::format(
       "{} records as the job declares them{}", own.rows,
       own.beyond == 0 ? "" : fmt::format(", {} numbers beyond low or high count as these", own.beyond));

@@ -5,6 +5,7 @@
 #include "data/dataset/load.h"
 #include "data/formats/file.h"
 #include "data/tables/table_reader.h"
+#include "jobs/records/owner_warnings.h"
 #include "ml/noise/noisy_sum.h"
 
 namespace trefoil::jobs {
@@ -90,6 +91,7 @@ OwnStatistics SumStatistics(const StatisticsSettings& job, const StatisticsLayou
   const auto table = data::Load(spec, files, capacity, data::LabelUse::kIgnored);
   const CellReader reader(spec, layout);
   OwnStatistics own{.sum = mpc::RingMatrix::Zero(layout.size, 1), .rows = table.x.rows()};
+  if (own.rows > 0) own.warnings = ValueWarnings(spec, table.x);
   std::vector<StatisticsCell> cells(spec.columns.size());
   std::vector<StatisticsEntry> entries;
   std::vector<double> values;

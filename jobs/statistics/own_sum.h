@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "data/dataset/data_files.h"
 #include "jobs/statistics/layout.h"
@@ -13,9 +15,10 @@ namespace trefoil::jobs {
 
 /// What a party adds, and what its owner alone may know of that.
 struct OwnStatistics {
-  mpc::RingMatrix sum;      ///< layout.size x 1
-  std::int64_t rows = 0;    ///< records
-  std::int64_t beyond = 0;  ///< numbers that were moved to an end of their range
+  mpc::RingMatrix sum;                  ///< layout.size x 1
+  std::int64_t rows = 0;                ///< records
+  std::int64_t beyond = 0;              ///< numbers that were moved to an end of their range
+  std::vector<std::string> warnings{};  ///< of values that no row has
 };
 
 /// Reads a table of records, `capacity` at most where one is given, and adds up their vectors in integers, each shortened

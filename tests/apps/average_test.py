@@ -221,8 +221,11 @@ class Average(KeptModelTest):
         for sizes in ("[30, 0, 50]", "[30, 19, 50]"):
             out = "few" + sizes[5]
             self.succeed("local", "--job", "job.toml", "--data", "points", "--out", out, "--set", f"local.owner_rows={sizes}")
-            self.assertIn("fewer than 20 count as that many", (self.folder / f"{out}/party-0/out/party.log").read_text())
-            self.assertNotIn("fewer than 20", (self.folder / f"{out}/party-1/out/party.log").read_text())
+            self.assertIn("an owner here has fewer than 20 records: ", (self.folder / f"{out}/party-0/out/owner_warnings.txt").read_text())
+            for party in range(3):
+                self.assertNotIn("fewer than 20", (self.folder / f"{out}/party-{party}/out/party.log").read_text())
+            other = self.folder / f"{out}/party-1/out/owner_warnings.txt"
+            self.assertNotIn("fewer than 20", other.read_text() if other.exists() else "")
             events = [json.loads((self.folder / f"{run}/party-1/out/record.json").read_text())["events"] for run in ("run", out)]
             self.assertEqual(*events)
 

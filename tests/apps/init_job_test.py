@@ -94,6 +94,46 @@ class InitJob(ProgramTest):
         self.table(plain_table(), "data/train.csv")
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
+    def answers(self, **given):
+        path = self.folder / "given.answers"
+        path.write_text("".join(f'"{key.replace("_", " ")}" = "{value}"\n' for key, value in given.items()))
+        return path
+
+    def test_drafts_each_kind_of_column(self):
+        draw = random.Random(4)
+        lines = ["note,age,weight,seen,unit,grade"]
+        for row in range(120):
+            ill = draw.random() < 0.5
+            seen = f"2024-0{draw.randint(1, 9)}-1{draw.randint(0, 9)} 0{draw.randint(0, 9)}:30"
+            age = "NA" if row % 9 == 0 else draw.randint(1, 99)
+            lines.append(f"{'pain and fever' if ill else 'all is well'} {row},{age},{draw.random():.2f},{seen},"
+                         f"{draw.choice(['0', '1', '3.0'])},{'cured' if row == 0 else 'ill' if ill else 'well'}")
+        self.table("\n".join(lines) + "\n", "mixed.csv")
+        said = self.succeed("init-job", "mixed.csv", "--out", "proposed.toml", "--yes")
+        self.assertIn("in this order (1 of them in fewer than 10 rows)", said)
+        columns = {column["name"]: column for column in self.job("proposed.toml")["data"]["column"]}
+        self.assertEqual((columns["note"]["kind"], columns["age"]["missing_indicator"]), ("ignore", True))
+        self.assertEqual(columns["seen"]["format"], "%Y-%m-%d %H:%M")
+        self.assertEqual((columns["unit"]["values"], columns["unit"]["unknown"]), (["0", "1", "3"], "missing"))
+        given = self.answers(column_note="text", column_age="indicator bin 18, 65", column_weight="weight 1",
+                             column_unit="category 0 or 0.5, 1", classes="well or cured, ill")
+        self.succeed("init-job", "mixed.csv", "--out", "job.toml", "--yes", "--answers", given)
+        job = self.job()
+        columns = {column["name"]: column for column in job["data"]["column"]}
+        self.assertEqual(columns["age"], {"name": "age", "kind": "bin", "edges": [18, 65], "missing_indicator": True})
+        self.assertEqual(columns["weight"], {"name": "weight", "kind": "weight", "largest": 1})
+        self.assertEqual((job["features"]["method"], job["features"]["dimension"]), ("hash-text", 256))
+        (self.folder / "data").mkdir()
+        self.table("\n".join(lines) + "\n", "data/train.csv")
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
+        # A unit that nobody declared is missing: it does not change what is predicted.
+        rows = [f"pain,30,1,2024-01-01 00:00,{unit},ill" for unit in ("7", "NA", "0")]
+        self.table("\n".join([lines[0], *rows]) + "\n", "new.csv")
+        shown = self.succeed("predict", "--model", "run/model.npz", "--data", "new.csv", "--scores").splitlines()
+        unknown, missing, declared = (line.split(",", 1)[1] for line in shown[-3:])
+        self.assertEqual(unknown, missing)
+        self.assertNotEqual(unknown, declared)
+
     def test_the_same_answers_give_the_same_job_of_any_file(self):
         self.table()
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
@@ -132,11 +172,13 @@ class InitJob(ProgramTest):
     def test_refuses(self):
         self.table()
         out = ("--out", "job.toml", "--yes")
+        for column in ("text 1", "bin", "indicator text", "weight 0", "weight 5000", "date 1 2", "date %Y 1 2", "date %Y-%m-%d 1 6000 2000"):
+            self.fail_with(2, "c2: found ", "init-job", "table.csv", *out, "--answers", self.answers(column_c2=column))
         self.fail_with(2, 'answer "label": label: found "age"', "init-job", "table.csv", *out, "--label", "age")
         self.fail_with(2, "one value in all rows", "init-job", self.table("1,a\n2,a\n", "same.csv"), *out)
         self.fail_with(2, "/nowhere is no folder", "init-job", "nothing.csv", "--out", "nowhere/job.toml")
         texts = self.table("".join(f"text number {k},{k % 2}\n" for k in range(30)), "texts.csv")
-        self.fail_with(2, "columns: found none beside the label that is a number", "init-job", texts, *out)
+        self.fail_with(2, "columns: found none beside the label to learn from", "init-job", texts, *out)
         many = self.table("".join(f"{k},word{k}\n" for k in range(30)), "many.csv")
         self.fail_with(2, "more than 20 texts, expected numbers, or classes", "init-job", many, *out)
         self.fail_with(2, "missing values, expected rows with a label", "init-job", self.table("1,a\n2,?\n3,b\n", "m.csv"), *out)

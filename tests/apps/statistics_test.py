@@ -141,6 +141,16 @@ class Statistics(ProgramTest):
         self.fail_with(3, "", "run", "--config", "run/party-1/party.toml", "--job", "run/job.toml", "--out", "alone")
         self.assertFalse((self.folder / "alone/moments.csv").exists())
 
+    def test_tells_the_owner_what_is_odd(self):
+        self.write("job.toml", JOB.replace("high = 100.0", "high = 60.0").replace('"green"]', '"green", "blue"]'))
+        self.local()
+        for party in range(3):
+            beyond = sum(age > 60 for age, _, _ in self.rows[party::3])
+            lines = (self.folder / f"run/party-{party}/out/owner_warnings.txt").read_text().splitlines()
+            self.assertEqual(len(lines), 2, lines)
+            self.assertIn('no row has the declared value "blue" of column "colour"; a job without it would tell', lines[0])
+            self.assertIn(f"{beyond} numbers lie beyond low or high of their columns, and count as these; a job", lines[1])
+
     def test_refuses_what_is_wrong_in_one_line(self):
         for text, *settings in (
             ("one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1"),

@@ -85,6 +85,21 @@ TEST_F(EncoderTest, FillsInAndSaysWhatIsMissing) {
   EXPECT_THAT(Features("?"), ElementsAre(0.0F, 1.0F));
 }
 
+TEST_F(EncoderTest, TakesUnknownCategoriesForMissingWhereTheColumnSaysSo) {
+  column_.kind = ColumnKind::kCategory;
+  column_.values = {"1", "2"};
+  column_.numeric = true;
+  EXPECT_NE(Expected("3"), "");
+  column_.unknown = UnknownValue::kMissing;
+  EXPECT_THAT(Features("3"), ElementsAre(0, 0));
+  EXPECT_THAT(Features("red"), ElementsAre(0, 0));
+  EXPECT_THAT(Features("2.0"), ElementsAre(0, 1));
+  column_.missing_indicator = true;
+  column_.fill = "1";
+  EXPECT_THAT(Features("3"), ElementsAre(1, 0, 1));
+  EXPECT_THAT(Features("2"), ElementsAre(0, 1, 0));
+}
+
 TEST_F(EncoderTest, ReadsAliasesOfCategories) {
   column_.kind = ColumnKind::kCategory;
   column_.values = {"Female", "Male"};

@@ -144,8 +144,33 @@ TEST(CsvReader, RefusesBytesOfAnotherEncoding) {
   for (const auto* bytes : {"\xC3", "\xE2\x82", "\xC0\xAF", "\xE0\x80\xAF", "\xF0\x80\x80\xAF",
                             "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xC3\x28"})
     EXPECT_THAT(error(std::string("a") + bytes + ",b\n", Encoding::kUtf8), HasSubstr("expected utf-8"));
-  EXPECT_THAT(error(std::string("\xFF\xFE") + "a\0\n", {}),
-              HasSubstr("row 1: found the mark of UTF-16, expected a file saved as UTF-8"));
+}
+
+TEST(CsvReader, NamesFilesThatAreNoTexts) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& bytes) {
+    const auto file = folder.Put("a.csv", bytes);
+    return ErrorText<DataError>([&] { const CsvReader reader(file); });
+  };
+  const std::string zero(1, '\0');
+  EXPECT_THAT(error("\xFF\xFE"
+                    "a" +
+                    zero),
+              HasSubstr("a.csv: row 1: found the mark of UTF-16, expected a file saved as UTF-8"));
+  EXPECT_THAT(error("a" + zero + ";" + zero + "b" + zero),
+              HasSubstr("found zeros between the letters, as UTF-16"));
+  EXPECT_THAT(error(zero + "a" + zero + ";"), HasSubstr("found zeros between the letters, as UTF-16"));
+  EXPECT_THAT(error("SQLite format 3" + zero + "..."), HasSubstr("found an SQLite database, expected"));
+  EXPECT_THAT(error("PAR1\x15\x04" + zero + "..."), HasSubstr("found a Parquet file, expected"));
+  EXPECT_THAT(error("PK\x03\x04..."),
+              HasSubstr("found a ZIP archive (as Excel's files are), expected a CSV file"));
+  EXPECT_THAT(error("\xFD"
+                    "7zXZ" +
+                    zero),
+              HasSubstr("found a file packed by xz, expected"));
+  // Names of columns, and texts that have a zero.
+  for (const auto& text : {std::string("ORCHID,PAR1\n"), std::string("PAR1\n"), "a,b" + zero + "c\n"})
+    EXPECT_NO_THROW(CsvReader(folder.Put("a.csv", text))) << text;
 }
 
 }  // namespace

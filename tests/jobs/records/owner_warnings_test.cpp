@@ -55,6 +55,20 @@ TEST(OwnerWarnings, NameClassesAndCategoriesThatNoRowHas) {
                           HasSubstr("\"green\" of column \"colour\"; a job without it would tell")));
 }
 
+TEST(OwnerWarnings, NameBinsThatNoRowIsInAndCountUnknownValues) {
+  auto schema = PaintTable();
+  auto& bins = schema.data.columns[2];
+  bins.kind = data::ColumnKind::kBin;
+  bins.edges = {0, 10};
+  bins.missing_indicator = true;
+  schema.data.columns[1].unknown = data::UnknownValue::kMissing;
+  schema.data.features = data::CountFeatures(schema.data);
+  EXPECT_THAT(
+      ToldOf(schema, "1,red,0,yes\n0,mauve,20,no\n0,blue,1,maybe\n1,green,?,no\n"),
+      ElementsAre(HasSubstr("1 of 4 rows have none of the declared values of column \"colour\", or no value"),
+                  HasSubstr("no row is in the declared bin \"below 0\" of column \"b\"; a job without it")));
+}
+
 TEST(OwnerWarnings, FindTheColumnsOfAValueWhereTheLabelStandsAmongThem) {
   auto schema = PaintTable();
   data::Column label;
