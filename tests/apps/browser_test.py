@@ -13,6 +13,7 @@ import urllib.request
 
 import browser
 import evaluate_test
+import target_test
 from trefoil_program import TINY_JOB, ProgramTest
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 360)]
@@ -134,8 +135,39 @@ class Report(InBrowser):
             ill = [coins.random() < 0.4 for _ in range(count)]
             rows = "".join(f"{coins.gauss(0.4 * yes, 0.4):.1f},{coins.gauss(0, 0.4):.1f},{'ill' if yes else 'well'}\n" for yes in ill)
             (self.folder / f"data/{name}.csv").write_text("a,b,state\n" + rows)
-        self.succeed("local", "--job", self.write("job.toml", evaluate_test.JOB), "--data", "data", "--out", "out")
+        self.train(evaluate_test.JOB)
+        self.assert_plots({"ROC": 2, "Calibration": 2})
+
+    def test_shows_several_classes(self):
+        coins = random.Random(4)
+        centres = {"well": (0, 0), "ill": (0.8, 0), "very, <b>very</b> ill": (0, 0.8)}
+        (self.folder / "data").mkdir()
+        for name, count in (("train", 600), ("test", 150)):
+            rows = ""
+            for _ in range(count):
+                state, (a, b) = coins.choice(list(centres.items()))
+                rows += f'{coins.gauss(a, 0.4):.1f},{coins.gauss(b, 0.4):.1f},"{state}"\n'
+            (self.folder / f"data/{name}.csv").write_text("a,b,state\n" + rows)
+        self.train(evaluate_test.JOB.replace("classes = 2", "classes = 3").replace('["well", "ill"]', json.dumps(list(centres))))
+        self.assert_plots({"ROC": 2, "Calibration": 2})
+        self.assertIn("very, <b>very</b> ill", self.browser.value("document.body.innerText"))
+
+    def test_shows_targets(self):
+        coins = random.Random(5)
+        (self.folder / "data").mkdir()
+        for name, count in (("train", 600), ("test", 150)):
+            rows = [(coins.randrange(20, 110), coins.randrange(6)) for _ in range(count)]
+            text = "".join(f"{area},{floor},{target_test.rent(area, floor, coins)}\n" for area, floor in rows)
+            (self.folder / f"data/{name}.csv").write_text("area,floor,rent\n" + text)
+        self.train(target_test.JOB)
+        self.assert_plots({"Calibration": 2})
+
+    def train(self, job):
+        self.succeed("local", "--job", self.write("job.toml", job), "--data", "data", "--out", "out")
         self.succeed("report", "out")
+
+    def assert_plots(self, lines):
+        """The report is well shown, with so many lines in the plots of these titles."""
         tab = self.browser
         for look in LOOKS:
             with self.subTest(look):
@@ -144,8 +176,8 @@ class Report(InBrowser):
                 self.assert_well_shown(*look)
                 plots = tab.value("""Object.fromEntries([...document.querySelectorAll('svg')].map(plot => [
                     plot.getAttribute('aria-label'), [...plot.querySelectorAll('polyline')].map(line => line.getBoundingClientRect().width)]))""")
-                for title in ("ROC", "Calibration"):
-                    self.assertEqual(len(plots[title]), 2, plots)
+                for title, count in lines.items():
+                    self.assertEqual(len(plots[title]), count, plots)
                     self.assertGreater(min(plots[title]), 50)
         self.assertEqual(tab.problems, [])
         self.assert_asked_only("file:")
