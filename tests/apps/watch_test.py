@@ -42,7 +42,7 @@ class Watch(ProgramTest):
         self.fail(process.stderr.read())
 
     def end_well(self, process):
-        _, error = process.communicate(timeout=300)
+        _, error = process.communicate(timeout=1200)
         self.assertEqual((process.returncode, error), (0, ""))
 
     def browser(self):
