@@ -190,8 +190,10 @@ dp::Promise PromiseOf(const Job& job) {
   return {.unit = job.Unit(),
           .neighbours = job.Neighbours(),
           .warnings = job.Warnings(),
-          .deposited = job.Records() != nullptr && job.Records()->store.on};
+          .deposited = IsOnDeposits(job)};
 }
+
+bool IsOnDeposits(const Job& job) { return job.Records() != nullptr && job.Records()->store.on; }
 
 FirstEpsilon FirstOf(const Job& job) {
   // Where a record is replaced both epsilons are for its values.
@@ -202,9 +204,8 @@ FirstEpsilon FirstOf(const Job& job) {
 
 std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party, const std::string& party_file,
                                            const StoreOpener& open) {
-  const auto* records = job.Records();
-  if (!open || records == nullptr || !records->store.on) return nullptr;
-  auto opened = open(*records, party, party_file);
+  if (!open || !IsOnDeposits(job)) return nullptr;
+  auto opened = open(*job.Records(), party, party_file);
   job.TakeRecordsOf(*opened);
   return opened;
 }

@@ -320,6 +320,9 @@ template <typename S>
 /// Whom the job's epsilons are for, as its record says.
 [[nodiscard]] dp::Promise PromiseOf(const Job& job);
 
+/// Whether its records are what owners deposited.
+[[nodiscard]] bool IsOnDeposits(const Job& job);
+
 /// Which of its epsilons is said first.
 [[nodiscard]] FirstEpsilon FirstOf(const Job& job);
 

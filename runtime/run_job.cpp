@@ -148,8 +148,7 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);
-  const auto* records = run.job->Records();
-  if (records != nullptr && records->store.on && !party.owner_ledgers)
+  if (run.store != nullptr && !party.owner_ledgers)
     run.session.Warn(
         "data.source \"store\": this party has no [owner_ledgers], so that nothing here adds up what jobs on "
         "the same "

@@ -81,14 +81,20 @@ void RequireWholeLedger(const std::filesystem::path& file) {
   }
 }
 
+/// Makes sure that `path` can be made: `what` it is.
+void RequireFolderOf(const std::filesystem::path& path, const char* what) {
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder))
+    throw ConfigError(
+        fmt::format("{}: found no such folder, expected one for {}: make it", folder.string(), what));
+}
+
 /// Whether a ledger of this party can be kept, and its cap allows the job on these files.
 void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of,
                    const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {
   doctor.Try(name, [&] {
     const auto& file = of.ledger.file;
-    const auto folder = std::filesystem::absolute(file).parent_path();
-    if (!std::filesystem::is_directory(folder))
-      throw ConfigError(folder.string() + ": found no such folder, expected one for the ledger: make it");
+    RequireFolderOf(file, "the ledger");
     if (std::filesystem::is_directory(file))
       throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
     RequireWholeLedger(file);
@@ -133,10 +139,7 @@ void ExamineOwnerLedgers(Doctor& doctor, const jobs::Job& job, const jobs::Party
   doctor.Try("ledgers of owners", [&] {
     const auto& folder = party.owner_ledgers->folder;
     runtime::RequireCovered(*budgeted, {.file = folder});
-    const auto above = std::filesystem::absolute(folder).parent_path();
-    if (!std::filesystem::is_directory(above))
-      throw ConfigError(above.string() +
-                        ": found no such folder, expected one for owner_ledgers.folder: make it");
+    RequireFolderOf(folder, "owner_ledgers.folder");
     if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
       throw ConfigError(folder.string() + ": found a file, expected a folder: correct owner_ledgers.folder");
     const dp::TrainingRecord plan{.job_hash = budgeted->job_hash, .run_id = {}, .events = job.Events()};

@@ -1,6 +1,7 @@
 #include "base/files/sync_to_disk.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +27,12 @@ void SyncToDisk(const std::filesystem::path& path) {
 
 void SyncFolderOf(const std::filesystem::path& file) {
   SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+}
+
+bool MakePrivateFolder(const std::filesystem::path& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0) return false;
+  SyncFolderOf(folder);
+  return true;
 }
 
 void PutInPlace(const std::filesystem::path& draft, const std::filesystem::path& file) {

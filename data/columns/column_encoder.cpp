@@ -134,10 +134,8 @@ bool ColumnEncoder::IsMissing(const std::string& field) const {
 
 std::optional<std::string> ColumnEncoder::Encode(const std::string& field, float* out) const {
   // A declared category comes before a missing mark.
-  const bool categories = column_.kind == ColumnKind::kCategory;
-  const bool declared = categories && values_.Find(field, decimal_);
-  const bool missing = (categories && column_.unknown == UnknownValue::kMissing) || IsMissing(field);
-  if (declared || !missing) return EncodeValue(field, decimal_, out);
+  const bool declared = column_.kind == ColumnKind::kCategory && values_.Find(field, decimal_);
+  if (declared || !(TakesUnknown() || IsMissing(field))) return EncodeValue(field, decimal_, out);
   EncodeMissing(out);
   return {};
 }

@@ -44,10 +44,7 @@ class ColumnEncoder {
 
   [[nodiscard]] bool IsMissing(const std::string& field) const;
   /// Whether a value may be missing: the column has a mark, or takes what it does not know for missing.
-  [[nodiscard]] bool MayMiss() const {
-    return !marks_.empty() ||
-           (column_.kind == ColumnKind::kCategory && column_.unknown == UnknownValue::kMissing);
-  }
+  [[nodiscard]] bool MayMiss() const { return !marks_.empty() || TakesUnknown(); }
   /// Encode() of a missing value.
   void EncodeMissing(float* out) const;
 
@@ -56,6 +53,10 @@ class ColumnEncoder {
   [[nodiscard]] std::optional<std::string> Encode(const std::string& field, float* out) const;
 
  private:
+  /// Whether a category that is not declared is missing.
+  [[nodiscard]] bool TakesUnknown() const {
+    return column_.kind == ColumnKind::kCategory && column_.unknown == UnknownValue::kMissing;
+  }
   /// Encode() of a value that is there; `decimal` stands before the decimals of a number.
   [[nodiscard]] std::optional<std::string> EncodeValue(const std::string& field, char decimal,
                                                        float* out) const;

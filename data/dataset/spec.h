@@ -19,10 +19,10 @@ enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
   return format == Format::kIdx || format == Format::kNpy;
 }
 
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin, kWeight };
+
 /// What a category that is none of the declared ones is.
 enum class UnknownValue { kError, kMissing };
-
-enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin, kWeight };
 
 /// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) / scale, the
 /// same of a date's days since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a

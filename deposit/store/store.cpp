@@ -1,7 +1,6 @@
 #include "deposit/store/store.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -54,11 +53,7 @@ constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts};
 fs::path MadeFolder(const fs::path& folder) {
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path());
   for (const auto& one : {folder, folder / "bodies"}) {
-    if (mkdir(one.c_str(), 0700) == 0) {
-      SyncFolderOf(one);
-    } else if (errno != EEXIST) {
-      throw CannotWrite(one);
-    }
+    if (!MakePrivateFolder(one) && errno != EEXIST) throw CannotWrite(one);
   }
   return folder;
 }

@@ -107,10 +107,8 @@ void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
   v("population", s.population, Text(),
     Default(std::string()).Said("none: a ledger of one data set").LeftOut(),
     "A name for everybody who may appear in any of the files that the ledger is charged for, over time: "
-    "those "
-    "that `trefoil ledger declare` has declared (`operations.md`, \"A population has a budget, not a "
-    "file\"). "
-    "The ledger keeps it.");
+    "those that `trefoil ledger declare` has declared (`operations.md`, \"A population has a budget, not a "
+    "file\"). The ledger keeps it.");
 }
 
 void LogFields(FieldVisitor& v, LogSettings& s) {
@@ -215,8 +213,7 @@ void Fields(FieldVisitor& v, PartyFile& s) {
       });
   v.Table("owner_ledgers",
           "What jobs may cost each population whose records owners deposited (`owners.md`, \"Budgets\"). "
-          "Without the "
-          "table there is no cap.",
+          "Without the table there is no cap.",
           s.owner_ledgers, [&](OwnerLedgerSettings& settings) { OwnerLedgerFields(v, settings); });
   v.Table("timeouts", "How long this party waits.", [&] { TimeoutFields(v, s); });
 }

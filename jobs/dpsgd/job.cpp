@@ -316,9 +316,10 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   SharedRecords::Checked deposits;
   if (job_.store.on) {
     const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
-    const auto plan = ml::MakePlan(settings_, resumption.earlier, !resumption.from, first);
-    deposits =
-        records_->Share(party, [&](const Population& one) { return output.WhyCapped(one, plan.events); });
+    const auto plan = resumption.earlier.empty()
+                          ? Events()  // known already
+                          : ml::MakePlan(settings_, resumption.earlier, !resumption.from, first).events;
+    deposits = records_->Share(party, [&](const Population& one) { return output.WhyCapped(one, plan); });
     output.ChargeTo(deposits.populations);
   }
   for (const auto& warning : deposits.warnings) output.Warn(warning);

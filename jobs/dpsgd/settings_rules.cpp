@@ -247,8 +247,7 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
     document.Table("training")
         .Refuse("checkpoint_every",
                 "0 with data.source \"store\" and privacy.sampling \"public\": a resumed run may find other "
-                "deposits, whose "
-                "rows lie in other places");
+                "deposits, whose rows lie in other places");
   if (job.data.vertical) refuse("data", "partition", "\"horizontal\"");
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");

@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
 #include "dp/mechanisms/bernoulli.h"
@@ -36,14 +37,19 @@ struct Block {
   MatrixXd targets;
 };
 
-/// `vector` shortened to norm 1, as whole numbers, into a row.
-void Encode(const VectorXd& vector, int fraction_bits, std::vector<std::int64_t>& whole,
-            Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
+/// `vector` shortened to `norm` units of the lattice, as whole numbers, into a row of doubles or words.
+template <typename Row>
+void Encode(const VectorXd& vector, int fraction_bits, std::uint64_t norm, std::vector<std::int64_t>& whole,
+            Row&& row) {
   const auto size = static_cast<std::size_t>(vector.size());
   whole.resize(size);
-  EncodeBounded({vector.data(), size}, fraction_bits, std::uint64_t{1} << fraction_bits, whole);
-  for (std::size_t k = 0; k < size; ++k) row(static_cast<Index>(k)) = static_cast<double>(whole[k]);
+  EncodeBounded({vector.data(), size}, fraction_bits, norm, whole);
+  using Number = typename std::decay_t<Row>::Scalar;
+  for (std::size_t k = 0; k < size; ++k) row(static_cast<Index>(k)) = static_cast<Number>(whole[k]);
 }
+
+/// Norm 1 in units of the lattice.
+std::uint64_t UnitOf(const SquaresShape& shape) { return std::uint64_t{1} << shape.fraction_bits; }
 
 Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const Rows>& x, double row_norm,
               const Eigen::Ref<const MatrixXd>& targets, ThreadPool& pool) {
@@ -52,9 +58,9 @@ Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const Rows>& x, double
   pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> whole;
     for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
-      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, whole,
+      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, UnitOf(shape), whole,
              block.rows.row(row).head(shape.features));
-      Encode(targets.row(row).transpose(), shape.fraction_bits, whole, block.targets.row(row));
+      Encode(targets.row(row).transpose(), shape.fraction_bits, UnitOf(shape), whole, block.targets.row(row));
     }
   });
   return block;
@@ -77,8 +83,8 @@ void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, R
   sum += SumOfProducts(shape, products.array().cast<std::int64_t>().cast<Word>());
 }
 
-/// The largest norms, in units of the lattice, that parties' columns of a row may have so that together they have norm 1:
-/// roots of their shares of the columns, rounded down exactly.
+/// The largest norm, in units of the lattice, that a party's columns of a row may have so that all three together have
+/// norm 1: the root of its share of the columns, as BlockNorms, rounded down exactly.
 std::uint64_t NormOfPart(const SquaresShape& shape, Index columns) {
   const auto wanted = static_cast<dp::Uint128>(static_cast<std::uint64_t>(columns))
                       << (2 * shape.fraction_bits);
@@ -160,21 +166,15 @@ RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& column
       "EncodeColumns: columns and targets of the party");
   RingMatrix numbers = RingMatrix::Zero(height, columns.width(shape, party));
   const std::uint64_t norm = NormOfPart(shape, own);
-  const auto unit = std::uint64_t{1} << static_cast<unsigned>(shape.fraction_bits);
   pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> whole;
     for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
-      const auto take = [&](const VectorXd& vector, std::uint64_t most, Index first) {
-        const auto size = static_cast<std::size_t>(vector.size());
-        whole.resize(size);
-        EncodeBounded({vector.data(), size}, shape.fraction_bits, most, whole);
-        for (std::size_t k = 0; k < size; ++k)
-          numbers(row, first + static_cast<Index>(k)) = static_cast<Word>(whole[k]);
-      };
-      take(x.row(row).transpose().cast<double>() / row_norm, norm, 0);
+      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, norm, whole,
+             numbers.row(row).head(own));
       if (!has_targets) continue;
       numbers(row, own) = static_cast<Word>(std::ldexp(kConstant, shape.fraction_bits));
-      take(targets.row(row).transpose(), unit, own + 1);
+      Encode(targets.row(row).transpose(), shape.fraction_bits, UnitOf(shape), whole,
+             numbers.row(row).tail(shape.outputs));
     }
   });
   return numbers;

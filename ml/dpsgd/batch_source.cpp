@@ -98,14 +98,14 @@ class PublicSource final : public BatchSource {
       : plan_(plan),
         own_(own),
         coins_(std::move(coins)),
-        deposited_(std::move(deposited)),
         schedule_(CopyOf(coins_.schedule),
                   std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
-                  SamplingRate(plan.settings), plan.settings.steps) {}
+                  SamplingRate(plan.settings), plan.settings.steps),
+        data_(std::move(deposited)) {}
 
   void Share(mpc::Context& party) override {
     if (plan_.settings.deposited) {
-      data_ = EncodeAllDeposited(party, plan_, std::move(deposited_), plan_.settings.rows[0]);
+      data_ = EncodeAllDeposited(party, plan_, std::move(data_), plan_.settings.rows[0]);
       return;
     }
     RandomStream slots(CopyOf(coins_.slots));
@@ -125,9 +125,8 @@ class PublicSource final : public BatchSource {
   const StepPlan& plan_;
   const OwnRecords& own_;
   PublicCoins coins_;
-  SharedRows deposited_;
   PublicSchedule schedule_;
-  SharedRows data_;
+  SharedRows data_;  ///< before Share what was deposited, if anything
   Batch batch_{};
 };
 

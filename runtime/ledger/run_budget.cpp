@@ -1,7 +1,6 @@
 #include "runtime/ledger/run_budget.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -17,12 +16,6 @@
 
 namespace trefoil::runtime {
 namespace {
-
-/// Whether its records are what owners deposited.
-bool IsOnDeposits(const jobs::Job& job) {
-  const auto* records = job.Records();
-  return records != nullptr && records->store.on;
-}
 
 BudgetRequest RequestOf(const jobs::LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
                         const std::optional<PopulationClaim>& population, const dp::TrainingRecord& plan) {
@@ -43,15 +36,18 @@ std::string WithoutEpsilon(const std::string& found) {
 
 /// A ledger is of records that this party has files of: it must not seem to have charged those of owners.
 std::string WhyUncharged(const jobs::Job& job) {
-  if (!IsOnDeposits(job)) return WithoutEpsilon(job.Uncovered());
+  if (!jobs::IsOnDeposits(job)) return WithoutEpsilon(job.Uncovered());
   return "data.source: found \"store\", whose owners' records are in no ledger of a party's own data but in "
-         "those of "
-         "[owner_ledgers]";
+         "those of [owner_ledgers]";
 }
 
-/// Makes a folder that is not there, mode 0700, so that it is on disk.
+BudgetedJob Budgeted(const jobs::Job& job, std::string uncovered) {
+  return {.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = std::move(uncovered)};
+}
+
+/// Makes a folder that is not there.
 void MakeOwnFolder(const std::filesystem::path& folder) {
-  if (mkdir(folder.c_str(), 0700) == 0) return SyncFolderOf(folder);
+  if (MakePrivateFolder(folder)) return;
   const auto cause = std::generic_category().message(errno);
   if (!std::filesystem::is_directory(folder))
     throw ConfigError(fmt::format("{}: cannot be made a folder for ledgers: {}", folder.string(), cause));
@@ -86,20 +82,18 @@ void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
 
 std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
   if (!job.Covered().empty()) return {};
-  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WhyUncharged(job)};
+  return Budgeted(job, WhyUncharged(job));
 }
 
 std::optional<BudgetedJob> BudgetedOnDeposits(const jobs::Job& job) {
-  if (!IsOnDeposits(job)) return {};
-  return BudgetedJob{
-      .name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WithoutEpsilon(job.Uncovered())};
+  if (!jobs::IsOnDeposits(job)) return {};
+  return Budgeted(job, WithoutEpsilon(job.Uncovered()));
 }
 
 std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party) {
   const auto uncovered = job.TestsUncovered(party);
   if (!uncovered) return {};
-  return BudgetedJob{
-      .name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WithoutEpsilon(*uncovered)};
+  return Budgeted(job, WithoutEpsilon(*uncovered));
 }
 
 std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data) {
@@ -154,8 +148,8 @@ std::string WhyCapped(const jobs::OwnerLedgerSettings& settings, const jobs::Pop
   }
 }
 
-RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
-    : what("ledger"),
+RunBudget::Side::Side(std::string name, const LedgerOf& of, BudgetedJob budgeted)
+    : what(std::move(name)),
       settings(of.ledger),
       job(std::move(budgeted)),
       file(of.ledger.file),
@@ -173,16 +167,14 @@ RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
   RequireNoChoice(party, job);
   if (auto on_deposits = BudgetedOnDeposits(job); on_deposits && party.owner_ledgers) {
     RequireCovered(*on_deposits, {.file = party.owner_ledgers->folder});
-    owners_ = party.owner_ledgers;
-    owners_job_ = std::move(on_deposits);
+    owners_ = Owners{.settings = *party.owner_ledgers, .job = *std::move(on_deposits)};
   } else if (auto budgeted = BudgetedJobOf(job); budgeted && party.ledger) {
     RequireCovered(*budgeted, *party.ledger);
-    records_.emplace(LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
+    records_.emplace("ledger", LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
   }
-  if (auto tested = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && tested) {
-    tests_.emplace(LedgerOf{party, *party.evaluation_ledger, party.evaluation}, std::move(*tested));
-    tests_->what = "ledger of the test records";
-  }
+  if (auto tested = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && tested)
+    tests_.emplace("ledger of the test records", LedgerOf{party, *party.evaluation_ledger, party.evaluation},
+                   std::move(*tested));
 }
 
 std::vector<RunBudget::Side*> RunBudget::Records() {
@@ -199,24 +191,24 @@ std::vector<RunBudget::Side*> RunBudget::All() {
 }
 
 std::string RunBudget::WhyCapped(const jobs::Population& population, const dp::TrainingRecord& plan) const {
-  return owners_ ? runtime::WhyCapped(*owners_, population, *owners_job_, plan) : "";
+  return owners_ ? runtime::WhyCapped(owners_->settings, population, owners_->job, plan) : "";
 }
 
 void RunBudget::PrepareOwners(const std::vector<jobs::Population>& populations,
                               const dp::TrainingRecord& plan) const {
   if (!owners_) return;
   RequireOpenFiles(kOpenFilesOfParty + populations.size());
-  MakeOwnFolder(owners_->folder);
+  MakeOwnFolder(owners_->settings.folder);
   for (const auto& one : populations) (void)WhyCapped(one, plan);
 }
 
 void RunBudget::ChargeTo(const std::vector<jobs::Population>& populations) {
   if (!owners_) return;
+  MakeOwnFolder(owners_->settings.folder);
   for (const auto& one : populations) {
-    auto ledger = OwnerLedger(*owners_, one);
-    MakeOwnFolder(owners_->folder);
+    auto ledger = OwnerLedger(owners_->settings, one);
     MakeOwnFolder(ledger.file.parent_path());
-    deposits_.push_back(std::make_unique<Side>(std::move(ledger), one, *owners_job_));
+    deposits_.push_back(std::make_unique<Side>(std::move(ledger), one, owners_->job));
   }
 }
 

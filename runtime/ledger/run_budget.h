@@ -108,7 +108,7 @@ class RunBudget {
 
  private:
   struct Side {
-    Side(const LedgerOf& of, BudgetedJob budgeted);
+    Side(std::string name, const LedgerOf& of, BudgetedJob budgeted);
     /// Of deposits.
     Side(jobs::LedgerSettings ledger, const jobs::Population& population, BudgetedJob budgeted);
 
@@ -120,14 +120,19 @@ class RunBudget {
     std::optional<PopulationClaim> population;
   };
 
+  /// Of a job on deposits.
+  struct Owners {
+    jobs::OwnerLedgerSettings settings;
+    BudgetedJob job;
+  };
+
   /// Of the records that are trained on or counted, and of the test records.
   [[nodiscard]] std::vector<Side*> Records();
   [[nodiscard]] std::vector<Side*> All();
 
   std::optional<Side> records_;  ///< this party's own
   std::optional<Side> tests_;
-  std::optional<jobs::OwnerLedgerSettings> owners_;  ///< of a job on deposits
-  std::optional<BudgetedJob> owners_job_;            ///< likewise
+  std::optional<Owners> owners_;
   std::vector<std::unique_ptr<Side>> deposits_;
 };
 
