@@ -11,6 +11,7 @@ FROM debian:bookworm
 COPY --from=build /src/build/bin/trefoil /usr/local/bin/trefoil
 COPY deploy/compose/health /usr/local/bin/trefoil-health
 COPY deploy/compose/prepare /usr/local/bin/trefoil-prepare
+COPY deploy/compose/when-deposited /usr/local/bin/trefoil-when-deposited
 COPY deploy/compose/when-ready /usr/local/bin/trefoil-when-ready
 # Run-time libraries only; that they are all here is seen by starting the program once.
 RUN apt-get update -q && \
