@@ -14,7 +14,7 @@ import urllib.request
 import browser
 import evaluate_test
 import target_test
-from trefoil_program import TINY_JOB, ProgramTest
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 360)]
 HOSTILE = "</pre><img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
@@ -49,7 +49,7 @@ class LivePage(InBrowser):
         said = next((line for line in process.stdout if line.startswith("watch the run at ")), "")
         address = re.search(r"http://127\.0\.0\.1:\d+/", said)
         self.assertIsNotNone(address, said)
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 urllib.request.urlopen(address[0], timeout=5).close()

@@ -12,7 +12,7 @@ from histogram_test import JOB as HISTOGRAM_JOB
 from kept_models import PREDICT_JOB
 from pate_test import JOB as PATE_JOB
 from transfer_test import JOB as TRANSFER_JOB
-from trefoil_program import ProgramTest, TINY_JOB, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 TOO_SMALL = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.001\ndelta = 1e-5\n'
 LARGE = TOO_SMALL.replace("0.001", "100000")
@@ -179,7 +179,7 @@ class CheckTask(CheckedParties, ProgramTest):
             self.append("party.toml", LARGE, party)
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", self.job, "--out", f"r{i}") for i in range(3)]
         for process in processes:
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         self.assertRegex(self.check().stdout, "(?m)^pass  ledger: ")
         self.path("data/train.csv").write_text("id,colour\n2,red\n")

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from checked_parties import CheckedParties
-from trefoil_program import BINARY, ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, free_base_port
 
 PARTIES = (0, 1, 2)
 
@@ -158,7 +158,7 @@ class Check(CheckedParties, ProgramTest):
         processes = [self.start_program("check", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--wait", "20s")
                      for party in PARTIES]
         for process in processes:
-            output, error = process.communicate(timeout=300)
+            output, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, output + error)
             self.assertNotIn("fail", output)
             self.assertNotRegex(output, "(?m)^warn  (?!swap: )")  # of this machine's swap space

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import unittest
 
-from trefoil_program import BINARY, ProgramTest, TINY_JOB
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest
 
 FINGERPRINT = re.compile(r"fingerprint ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})")
 HOSTS = "a.example.org,b.example.org,c.example.org"
@@ -59,7 +59,7 @@ class CommandLine(ProgramTest):
         os.close(reader)
         with open(writer, "w") as gone:
             process = subprocess.run([BINARY, "local", "--job", job, "--out", "out"], cwd=self.folder, stdout=gone,
-                                     stderr=subprocess.PIPE, text=True, timeout=300)
+                                     stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         self.assertEqual((process.returncode, process.stderr), (0, ""))
         self.assertTrue((self.folder / "out/model.npz").exists())
 

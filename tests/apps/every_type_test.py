@@ -24,7 +24,7 @@ from taught_parties import JOB as TAUGHT_JOB
 from sum_test import JOB as SUM_JOB
 from transfer_test import JOB as TRANSFER_JOB
 from tune_test import JOB as TUNE_JOB
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, free_base_port, prepared
 
 PARTIES = (0, 1, 2)
 NOBODY = ("--set", "release.to=[]")
@@ -169,7 +169,7 @@ class EveryType(ProgramTest):
                 time.sleep(0.01)
             processes[2].send_signal(signal.SIGCONT)
             for process in processes:
-                said = process.communicate(timeout=300)[1].splitlines()
+                said = process.communicate(timeout=PATIENCE)[1].splitlines()
                 self.assertEqual([line for line in said if not line.startswith("warning to the owner alone: ")], [])
 
         self.each(check)
@@ -187,7 +187,7 @@ class EveryType(ProgramTest):
             while pathlib.Path(f"/proc/{processes[2].pid}/stat").read_text().rpartition(")")[2].split()[0] not in "TZ":
                 time.sleep(0.01)
             processes[2].kill()
-            outputs = [process.communicate(timeout=300) for process in processes]
+            outputs = [process.communicate(timeout=PATIENCE) for process in processes]
             self.assertEqual([process.returncode for process in processes], [3, 3, -9], outputs)
             self.assertFalse((self.folder / f"{name}-of-1/summary.json").exists(), outputs)
 

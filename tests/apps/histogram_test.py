@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 VALUES = ["red", "green", "blue"]
 JOB = """
@@ -176,7 +176,7 @@ class Histogram(ProgramTest):
         other = self.write("other.toml", (self.folder / "run/job.toml").read_text().replace("0.95", "0.9"))
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job",
                                         other if i == 2 else "run/job.toml", "--out", f"o{i}") for i in range(3)]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(processes[2].returncode, 2, outputs)
         self.assert_one_error_line(outputs[2][1], "histogram.confidence")
         for i in range(3):
@@ -193,7 +193,7 @@ class Histogram(ProgramTest):
                 stranger.kill()
                 break
         for process in processes:
-            output = process.communicate(timeout=300)
+            output = process.communicate(timeout=PATIENCE)
             self.assertIn(process.returncode, (0, 3), output)
 
     @unittest.skipUnless(os.geteuid() == 0, "mounting a small disk needs root")

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from trefoil_program import BINARY, TINY_JOB, ProgramTest, prepared
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 GIB = 1 << 30
@@ -107,14 +107,14 @@ class HostileFiles(ProgramTest):
         draft.symlink_to(victim)
         processes.append(self.start(*self.run_arguments(2), "--resume"))
         for process in processes:
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         self.assertEqual(victim.read_text(), "of value\n")
 
     def test_a_limit_on_the_size_of_files_is_an_error(self):
         processes = [self.start(*self.run_arguments(party), limits=[(resource.RLIMIT_FSIZE, 100_000)] if party == 1 else ())
                      for party in PARTIES]
-        errors = [process.communicate(timeout=300)[1].decode() for process in processes]
+        errors = [process.communicate(timeout=PATIENCE)[1].decode() for process in processes]
         self.assertEqual([process.returncode for process in processes], [3, 1, 3], errors)
         self.assert_one_error_line(errors[1], "cannot be written: File too large")
         for party in (0, 2):

@@ -11,7 +11,7 @@ import signal
 import time
 import unittest
 
-from trefoil_program import TINY_JOB, ProgramTest, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -56,7 +56,7 @@ class Ledger(ProgramTest):
                                    "--threads", "1") for i in PARTIES]
 
     def finish(self, parties):
-        outputs = [process.communicate(timeout=300) for process in parties]
+        outputs = [process.communicate(timeout=PATIENCE) for process in parties]
         return [process.returncode for process in parties], [error for _, error in outputs]
 
     def run_parties(self, *assignments):
@@ -120,7 +120,7 @@ class Ledger(ProgramTest):
         self.prepare(50, 50, 50)
         parties = self.start_parties((r"steps = 6", "steps = 5000"))
         progress = self.folder / "r1-1/progress.csv"
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not (progress.exists() and progress.read_text().count("\n") > 150):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)

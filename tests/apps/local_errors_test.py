@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from trefoil_program import BINARY, TINY_JOB, ProgramTest, prepared
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -39,7 +39,7 @@ class LocalErrors(ProgramTest):
 
     def wait_for_step(self, party, step, out=None):
         progress = self.folder / (out or f"r{party}") / "progress.csv"
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not progress.exists() or progress.read_text().count("\n") <= step:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
@@ -47,7 +47,7 @@ class LocalErrors(ProgramTest):
     def expect(self, processes, odd, code, own, theirs):
         """Party `odd` ends with `code` and `own` on stderr; both peers with code 3 (or its code, of a budget) and `theirs`."""
         begin = time.monotonic()
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertLess(time.monotonic() - begin, 30)
         for party, (process, (_, error)) in enumerate(zip(processes, outputs)):
             own_one = party == odd

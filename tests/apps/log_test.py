@@ -8,7 +8,7 @@ import re
 import stat
 import unittest
 
-from trefoil_program import ProgramTest, free_base_port
+from trefoil_program import PATIENCE, ProgramTest, free_base_port
 
 PARTIES = (0, 1, 2)
 LEVELS = ("debug", "info", "warning", "error")
@@ -117,7 +117,7 @@ class Logs(ProgramTest):
         """Codes, and all that the three processes say or write as text."""
         processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--out", f"{out}-{party}",
                                         "--threads", "1") for party in PARTIES]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         return [process.returncode for process in processes], outputs
 
     def texts(self, out, outputs):
@@ -192,7 +192,7 @@ class Logs(ProgramTest):
             while not progress.exists() or progress.read_text().count("\n") < 5:
                 self.assertIsNone(processes[1].poll())
             processes[1].send_signal(15 if k < 2 else 9)
-            outputs = [process.communicate(timeout=300) for process in processes]
+            outputs = [process.communicate(timeout=PATIENCE) for process in processes]
             self.assertEqual([process.returncode for process in processes], [3, 143 if k < 2 else -9, 3], outputs)
             self.assert_nothing_secret(level, outputs)
 
@@ -217,7 +217,7 @@ class Logs(ProgramTest):
             self.assertIsNone(processes[1].poll())
         processes[2].kill()
         for process in processes:
-            process.communicate(timeout=300)
+            process.communicate(timeout=PATIENCE)
         audit = self.folder / "d/party-1/audit.jsonl"
         entries = [json.loads(line) for line in audit.read_text().splitlines()]
         kinds = ["session", "connected", "release", "release", "end"]

@@ -6,7 +6,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from trefoil_program import TINY_JOB, ProgramTest, free_base_port, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, free_base_port, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -71,7 +71,7 @@ class Metrics(ProgramTest):
         self.assertEqual(self.get("/readyz")[0], 503)
         processes.append(self.start(2))
         self.wait_for("/readyz", 200)
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         seen = {}
         while seen.get("trefoil_step", 0) < 20:
             self.assertLess(time.monotonic(), deadline)
@@ -90,7 +90,7 @@ class Metrics(ProgramTest):
             days = (seen[f'trefoil_certificate_expiry_timestamp_seconds{{party="{party}"}}'] - time.time()) / 86400
             self.assertAlmostEqual(days, 365, delta=2)
         for process in processes:
-            _, error = process.communicate(timeout=1200)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         self.assertEqual(self.get("/healthz")[0], None)
 

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from kept_models import PREDICT_JOB
-from trefoil_program import TINY_JOB, ProgramTest, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 STEPS = 12
@@ -50,7 +50,7 @@ class RunsThatAreKilled(ProgramTest):
         return processes
 
     def finish(self, processes):
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         return [process.returncode for process in processes], outputs
 
     def finish_well(self, processes):
@@ -61,7 +61,7 @@ class RunsThatAreKilled(ProgramTest):
     def kill_before(self, victim, call):
         """Starts or resumes all three, and kills one before it makes this call."""
         processes = self.start(stop=(victim, call))
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         state = ""
         while state != "T":
             self.assertLess(time.monotonic(), deadline)

@@ -3,7 +3,7 @@
 import unittest
 
 from evaluate_test import JOB
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 NAME = "owner_warnings.txt"
 HOW = "warning to the owner alone: "
@@ -33,7 +33,7 @@ class OwnerWarnings(ProgramTest):
 
     def test_nobody_else_is_told(self):
         processes = [self.run_of(party) for party in (0, 1, 2)]
-        said = [process.communicate(timeout=300) for process in processes]
+        said = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual([process.returncode for process in processes], [0, 0, 0], said)
         path = self.folder / "r0" / NAME
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
@@ -136,7 +136,7 @@ epsilon = 1.0
         toml.write_text(toml.read_text().replace('start = "120s"', 'start = "1s"'))
         for _ in range(2):
             process = self.run_of(0)
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 3, error)
             self.assertTrue((self.folder / "r0" / NAME).exists())
 

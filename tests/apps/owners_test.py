@@ -13,7 +13,7 @@ import unittest
 
 from deposit_files import key_of, opened, rows_of
 from schema_test import errors
-from trefoil_program import BINARY, TINY_JOB, ProgramTest
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest
 
 FINGERPRINT = r"((?:[0-9A-F]{2}:){31}[0-9A-F]{2})"
 HOSTS = "127.0.0.1,127.0.0.1,127.0.0.1"
@@ -303,7 +303,7 @@ class Deposits(ProgramTest):
         self.trust(1)
         self.succeed(*self.deposit("out"))
         processes = [self.start_program(*self.accept("out/party-1.deposit")) for _ in range(4)]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(sorted(process.returncode for process in processes), [0, 4, 4, 4], outputs)
         self.assertEqual(sum("refused (repeated)" in error for _, error in outputs), 3, outputs)
         self.succeed(*self.store("verify"))

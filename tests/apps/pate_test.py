@@ -7,7 +7,7 @@ import random
 import statistics
 import unittest
 
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 from account_votes_test import npy
 
 JOB = """
@@ -174,7 +174,7 @@ class Pate(ProgramTest):
     def run_parties(self, codes):
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
                                         f"o{i}") for i in range(3)]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(tuple(process.returncode for process in processes), codes, outputs)
         for i in range(3):
             self.assertFalse((self.folder / f"o{i}/answers.csv").exists())

@@ -6,7 +6,7 @@ import unittest
 
 from plain_models import read_model
 from taught_parties import JOB, TaughtParties, choose, fit, labels_of, slices_of, winners_of
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 
 def student_of(public, answers, lam=0.01, rounds=2, keep=0.8):
@@ -95,7 +95,7 @@ class PateTraining(TaughtParties, ProgramTest):
     def run_parties(self, codes):
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
                                         f"o{i}") for i in range(3)]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(tuple(process.returncode for process in processes), codes, outputs)
         return outputs
 

@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 JOB = """
 version = 1
@@ -51,7 +51,7 @@ class Population(ProgramTest):
         self.runs += 1
         parties = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out",
                                       f"r{self.runs}-{party}") for party in range(3)]
-        outputs = [process.communicate(timeout=300) for process in parties]
+        outputs = [process.communicate(timeout=PATIENCE) for process in parties]
         return [process.returncode for process in parties], [error for _, error in outputs]
 
     def run_well(self):

@@ -18,7 +18,7 @@ import threading
 import unittest
 
 from evaluate_test import JOB
-from trefoil_program import BINARY, ProgramTest, free_base_port, prepared
+from trefoil_program import BINARY, PATIENCE, ProgramTest, free_base_port, prepared
 
 PASSWORD = "hunter2-is-no-password"
 SKIPPED = 77
@@ -133,7 +133,7 @@ class Postgres(ProgramTest):
         self.name(party, self.store(party / "data/train.csv"))
         parties = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", self.job, "--out", f"r{i}",
                                       environment=self.environment) for i in range(3)]
-        told = [process.communicate(timeout=300) for process in parties]
+        told = [process.communicate(timeout=PATIENCE) for process in parties]
         self.assertEqual([process.returncode for process in parties], [0, 0, 0], told)
         files = [path.read_bytes() for i in range(3) for path in (self.folder / f"r{i}").rglob("*") if path.is_file()]
         for text in [str(told).encode(), (party / "ledger.jsonl").read_bytes(), *files]:

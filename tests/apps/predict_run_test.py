@@ -10,6 +10,7 @@ import unittest
 
 from kept_models import PREDICT_JOB
 from training_test import PARTIES, Training
+from trefoil_program import PATIENCE
 
 
 class PredictRun(Training):
@@ -30,7 +31,7 @@ class PredictRun(Training):
             file.write(text)
 
     def end_all(self, processes, codes=(0, 0, 0)):
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(tuple(process.returncode for process in processes), codes, outputs)
         return outputs
 
@@ -178,7 +179,7 @@ class PredictRun(Training):
         self.write("other.toml", (self.folder / "predict.toml").read_text().replace("client = 0", "client = 1"))
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job",
                                         "other.toml" if i == 2 else "predict.toml", "--out", f"o{i}") for i in PARTIES]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(processes[2].returncode, 2, outputs)
         self.assert_one_error_line(outputs[2][1], "predict.client")
         for i in (0, 1):

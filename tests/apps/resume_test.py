@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from trefoil_program import PROJECT, TINY_JOB, ProgramTest, prepared
+from trefoil_program import PATIENCE, PROJECT, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 STEPS = 240
@@ -41,7 +41,7 @@ class Resume(ProgramTest):
         return [self.start_program(*self.arguments(party, *more)) for party in PARTIES]
 
     def finish(self, processes):
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         return [process.returncode for process in processes], outputs
 
     def last_step(self, party):
@@ -57,14 +57,14 @@ class Resume(ProgramTest):
 
     def wait_for_session(self, party, before, processes):
         """Until progress.csv is no longer the file that it was."""
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while self.progress_file(party) == before:
             self.assertLess(time.monotonic(), deadline)
             self.assertIsNone(processes[party].poll(), f"party {party} ended")
             time.sleep(0.005)
 
     def wait_for_step(self, party, step, processes):
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while self.last_step(party) < step:
             self.assertLess(time.monotonic(), deadline)
             self.assertIsNone(processes[party].poll(), f"party {party} ended")
@@ -358,14 +358,14 @@ class Resume(ProgramTest):
         job = self.write("job.toml", JOB)
         process = self.start_program("local", "--job", job, "--out", "run")
         progress = self.folder / "run/party-2/out/progress.csv"
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not (progress.exists() and progress.read_text().count("\n") > 20):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
         with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
             victim = children.read().split()[1]
         os.kill(int(victim), signal.SIGKILL)
-        _, error = process.communicate(timeout=300)
+        _, error = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 3, error)
         self.fail_with(2, "privacy.sigma: found 3.0, expected 2.0, as in run/job.toml", "local", "--resume", "--out", "run", "--job",
                        job, "--set", "privacy.sigma=3.0")

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from trefoil_program import TINY_JOB, ProgramTest, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 STORAGE_KEY = b"planted-storage-key-of-more-than-32-bytes: correct horse battery staple"
 
@@ -53,7 +53,7 @@ class Secrets(ProgramTest):
     def test_keys_are_in_locked_memory_alone(self):
         processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out", f"r{party}") for party in (0, 1, 2)]
         progress = self.folder / "r1/progress.csv"
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not progress.exists() or progress.read_text().count("\n") < 12:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)

@@ -12,7 +12,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from trefoil_program import BINARY, TINY_JOB, ProgramTest, free_base_port, prepared
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, free_base_port, prepared
 
 PARTIES = (0, 1, 2)
 HANG_AT = os.environ["TREFOIL_HANG_AT_LIBRARY"]
@@ -52,7 +52,7 @@ class Hanging(ProgramTest):
         return process
 
     def wait_for(self, condition, what):
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
             time.sleep(0.05)
@@ -101,7 +101,7 @@ class Stuck(Hanging):
         self.assertRegex(self.log(1), own + ": the storage does not answer")
         self.gate.unlink()
         for process in self.processes:
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         self.assertRegex(self.log(self.first), r"party 1 goes on, after \d+ s or more")
 
@@ -149,7 +149,7 @@ class NobodyReads(Hanging):
         processes = [self.start(party, shown=writer if party == 1 else subprocess.PIPE) for party in PARTIES]
         os.close(writer)
         for process in processes:
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         for stream in ("output", "error"):
             self.assertRegex(self.log(1), f"standard {stream} is not read: lines are missing there")

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from evaluate_test import JOB
-from trefoil_program import BINARY, ProgramTest, prepared
+from trefoil_program import BINARY, PATIENCE, ProgramTest, prepared
 
 HEADER = "a,b,state\n"
 
@@ -122,7 +122,7 @@ class Tables(ProgramTest):
         self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
         parties = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", self.job, "--out", f"r{i}")
                    for i in range(3)]
-        told = [process.communicate(timeout=300) for process in parties]
+        told = [process.communicate(timeout=PATIENCE) for process in parties]
         self.assertEqual([process.returncode for process in parties], [0, 0, 0], told)
         files = [path.read_bytes() for i in range(3) for path in (self.folder / f"r{i}").rglob("*") if path.is_file()]
         for text in [str(told).encode(), (party / "ledger.jsonl").read_bytes(), *files]:

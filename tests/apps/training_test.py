@@ -12,7 +12,7 @@ import time
 import unittest
 import zipfile
 
-from trefoil_program import TINY_JOB, ProgramTest, prepared
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 SUMMARY_KEYS = ["version", "type", "name", "job_hash", "session", "privacy", "cost", "warnings", "results"]
@@ -292,7 +292,7 @@ class Run(Training):
     def test_three_by_hand_give_the_same_model(self):
         self.prepare()
         for process in self.start_parties():
-            stdout, stderr = process.communicate(timeout=300)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
             self.assertEqual((process.returncode, self.errors(stderr)), (0, ""), stdout)
             self.assertIn("step 6/6", stdout)
         self.assertEqual(len({(self.folder / f"r{i}/model.npz").read_bytes() for i in PARTIES}), 1)
@@ -325,7 +325,7 @@ class Run(Training):
         jobs = ["d/job.toml", "other.toml", "d/job.toml"]
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", jobs[i], "--out", f"r{i}")
                      for i in PARTIES]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertEqual(processes[1].returncode, 2)
         self.assert_one_error_line(outputs[1][1], "training.steps")
 
@@ -362,7 +362,7 @@ class Check(Training):
     def test_passes_when_all_is_well(self):
         self.prepare()
         for process in [self.check(i, "--job", "d/job.toml", "--wait", "20s") for i in PARTIES]:
-            stdout, stderr = process.communicate(timeout=300)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
             self.assertEqual((process.returncode, self.errors(stderr)), (0, ""), stdout)
             self.assertTrue(all(line.startswith("pass  ") for line in stdout.splitlines()), stdout)
 
@@ -370,7 +370,7 @@ class Check(Training):
         self.prepare()
         (self.folder / "d/party-0/data/labels-idx1-ubyte.gz").unlink()
         process = self.check(0, "--job", "d/job.toml", "--wait", "1s")
-        stdout, stderr = process.communicate(timeout=300)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 4, stdout)
         self.assert_one_error_line(stderr, "check failed: data: ")
         self.assertRegex(stdout, r"fail  party 1 at 127\.0\.0\.1:\d+: connection")
@@ -381,7 +381,7 @@ class Check(Training):
         peer = self.folder / "d/party-0/peers/party-1.crt"
         peer.write_text((self.folder / "other/party.crt").read_text())
         processes = [self.check(i, "--wait", "3s") for i in PARTIES]
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         # Party 2 hears from party 0 that it knows party 1 by another certificate.
         self.assertEqual([process.returncode for process in processes], [3, 3, 2], outputs)
         self.assertRegex(outputs[0][0], r"fail  party 1 at 127\.0\.0\.1:\d+: TLS: ")

@@ -10,7 +10,7 @@ import unittest
 from account_votes_test import npy
 from kept_models import KeptModelTest
 from plain_models import minimise, read_model
-from trefoil_program import prepared
+from trefoil_program import PATIENCE, prepared
 
 JOB = """
 version = 1
@@ -97,13 +97,13 @@ class Transfer(KeptModelTest):
         self.succeed("local", "--job", "job.toml", "--data", "public", "--out", "d", *prepared())
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", "job.toml", "--out", f"r{i}") for i in range(3)]
         log = self.folder / "r1/party.log"
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + PATIENCE
         while not log.exists() or "connected: " not in log.read_text():
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
         begin = time.monotonic()
         processes[1].send_signal(signal.SIGTERM)
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual([process.returncode for process in processes], [3, 143, 3], outputs)
         self.assert_one_error_line(outputs[1][1], "stopped by signal 15")
@@ -161,7 +161,7 @@ class Transfer(KeptModelTest):
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
                                         f"o{i}") for i in range(3)]
         for i, process in enumerate(processes):
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 2, error)
             self.assert_one_error_line(error, "pate.queries")
             self.assertFalse((self.folder / f"o{i}/record.json").exists())

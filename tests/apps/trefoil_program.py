@@ -11,6 +11,8 @@ import unittest
 
 BINARY = os.environ["TREFOIL_BINARY"]
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+# Seconds that something is waited for which comes: minutes under a sanitizer on a machine that does other work.
+PATIENCE = 800
 
 # Small enough for a few seconds under a sanitizer: generated digits, a handful of steps.
 TINY_JOB = """
@@ -64,7 +66,7 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_program(self, *arguments, timeout=300, environment=None):
+    def run_program(self, *arguments, timeout=PATIENCE, environment=None):
         return subprocess.run(
             [BINARY, *map(str, arguments)],
             cwd=self.folder,

@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 JOB = """
 version = 1
@@ -137,7 +137,7 @@ class Tuning(ProgramTest):
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", "job.toml", "--out", f"out-{i}")
                      for i in range(3)]
         for process in processes:
-            said = process.communicate(timeout=300)[1]
+            said = process.communicate(timeout=PATIENCE)[1]
             self.assertEqual(process.returncode, 0, said)
         shown = json.loads(self.succeed("ledger", "show", "d/party-1/tests.jsonl", "--json"))
         self.assertGreater(shown["epsilon_insider"], 0.3)

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import unittest
 
-from trefoil_program import BINARY, PROJECT, ProgramTest
+from trefoil_program import BINARY, PATIENCE, PROJECT, ProgramTest
 
 FIRST_RUN, OWN_TABLE = (PROJECT / "docs" / "tutorial" / name for name in ("first_run.md", "own_table.md"))
 PROGRAM = "build/bin/trefoil "
@@ -41,7 +41,7 @@ class Tutorial(ProgramTest):
             words = [str(BINARY), *shlex.split(line)[1:]] if line.startswith(PROGRAM) else ["sh", "-c", line]
             asked = "init-job" in words
             done = subprocess.run(words, cwd=self.folder, input="yes\n\nyes\nyes\n\n\nyes" + "\n" * 6 if asked else "", text=True,
-                                  capture_output=True, timeout=300, check=False)
+                                  capture_output=True, timeout=PATIENCE, check=False)
             self.assertEqual(done.returncode, 0, (line, done.stderr))
             told[line.removeprefix(PROGRAM).split()[0]] = done.stdout
         self.assertEqual(len((self.folder / "mine/train.csv").read_text().splitlines()), 480)

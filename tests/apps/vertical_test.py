@@ -5,7 +5,7 @@ import random
 import unittest
 from pathlib import Path
 
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import PATIENCE, ProgramTest, prepared
 
 JOB = """
 version = 1
@@ -72,7 +72,7 @@ class Vertical(ProgramTest):
         """Three by hand in the prepared folder; their codes and errors."""
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", "d/job.toml", "--out", f"r{i}")
                      for i in range(3)]
-        errors = [process.communicate(timeout=300)[1] for process in processes]
+        errors = [process.communicate(timeout=PATIENCE)[1] for process in processes]
         return [process.returncode for process in processes], errors
 
     def party_file(self, party):

@@ -10,7 +10,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from trefoil_program import TINY_JOB, ProgramTest
+from trefoil_program import PATIENCE, TINY_JOB, ProgramTest
 
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
@@ -42,7 +42,7 @@ class Watch(ProgramTest):
         self.fail(process.stderr.read())
 
     def end_well(self, process):
-        _, error = process.communicate(timeout=1200)
+        _, error = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, error), (0, ""))
 
     def browser(self):
