@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,12 +18,24 @@ namespace {
 
 constexpr int kBusyMilliseconds = 60'000;  // for another acceptance, which writes one body
 
+// SQLite holds POSIX locks on the file, all of which a process loses when it closes any descriptor of it: another process
+// would then take its log for nobody's and delete it, and what is written to it after that would be lost. So a file that
+// may be open here as a database is never opened otherwise.
+
 /// An empty file that its owner alone can read, where there is none: SQLite gives its log the same mode.
 void MakeFile(const std::filesystem::path& file) {
-  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0 && errno == EEXIST) return;
   if (descriptor < 0) throw CannotWrite(file);
   close(descriptor);
   SyncFolderOf(file);
+}
+
+/// Why it is no file that SQLite may open: a pipe would be waited for. Empty for a regular file.
+std::string ObjectionTo(const std::filesystem::path& file) {
+  struct stat found {};
+  if (stat(file.c_str(), &found) != 0) return DescribeErrno(errno);
+  return WhatElse(found.st_mode);
 }
 
 }  // namespace
@@ -33,8 +46,8 @@ void Database::Query::End::operator()(sqlite3_stmt* statement) const { sqlite3_f
 Database::Database(const std::filesystem::path& file, std::span<const char* const> versions, const char* what)
     : file_(file) {
   if (!std::filesystem::exists(file)) MakeFile(file);
-  if (const RegularFile regular(file); !regular)
-    throw ConfigError(fmt::format("{}: {}, expected {}", file.string(), regular.cause(), what));
+  if (const auto objection = ObjectionTo(file); !objection.empty())
+    throw ConfigError(fmt::format("{}: {}, expected {}", file.string(), objection, what));
   sqlite3* database = nullptr;
   const int result =
       sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &database,

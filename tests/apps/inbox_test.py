@@ -86,6 +86,20 @@ class Inboxes(ProgramTest):
             with self.subTest(new=new, old=old):
                 self.fail_with(2, told, "study", "show", "bad.toml")
 
+    def test_what_is_taken_after_others_looked_into_the_store_is_there_for_them(self):
+        self.serve_all()
+        sent = []
+        for k in range(3):
+            # As the last one that has the store open, a command would delete the log that the inbox goes on writing to.
+            self.assertEqual(sorted(self.listed()), sorted(sent))
+            output = self.succeed(*self.deposit(f"out{k}", "--send", "--population", f"ward-{k}"))
+            sent.append(re.search(r"(?m)^deposit (\w+)$", output)[1])
+        self.assertEqual(sorted(self.listed()), sorted(sent))
+        self.processes[1].kill()
+        self.processes[1].wait()
+        self.assertEqual(sorted(self.listed()), sorted(sent))
+        self.assertEqual(self.verify(), "3 deposits, each as it was taken\n")
+
     def test_a_deposit_is_sent_and_its_receipts_are_kept(self):
         self.serve_all()
         output = self.succeed(*self.deposit("out", "--send", "--population", "ward-3"))
