@@ -33,11 +33,10 @@ void AddDelta(const Job& job, const data::DataSpec& spec, Lines& lines) {
 void AddAdversaries(const Job& job, Lines& lines) {
   const auto epsilons = job.Epsilons();
   if (!std::isfinite(epsilons.insider) || epsilons.insider <= kFarAbove * epsilons.outsider) return;
-  lines.push_back(
-      fmt::format("an insider, one of the three parties, has epsilon {} where an outsider has {}: tell whose "
-                  "records these are, or "
-                  "ask for it with privacy.against = \"insider\"",
-                  EpsilonText(epsilons.insider), EpsilonText(epsilons.outsider)));
+  lines.push_back(fmt::format(
+      "an insider, one of the three parties, has epsilon {} where an outsider has {}: tell whose "
+      "records these are; privacy.epsilon is the insider's with privacy.against = \"insider\" alone",
+      EpsilonText(epsilons.insider), EpsilonText(epsilons.outsider)));
 }
 
 void AddRowNorm(const RecordSchema& schema, Lines& lines) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "jobs/advice.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
 #include "jobs/statement/amount_text.h"
@@ -184,7 +185,10 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
       },
       kMendJob);
   if (!job) return "";
-  if (ExaminePrivacy(doctor, *job)) ExamineLedgers(doctor, *job, party);
+  if (ExaminePrivacy(doctor, *job)) {
+    ExamineLedgers(doctor, *job, party);
+    for (const auto& note : jobs::AdviceOn(*job)) Doctor::Warn("job", note);
+  }
   ExamineStorageKey(doctor, *job, party);
   bool has_room = ExamineRoom(doctor, *job, party.id);
   const auto store = jobs::OpenStoreOf(*job, party, files.party_file, files.open_store);

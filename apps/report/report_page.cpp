@@ -97,7 +97,7 @@ std::string CurveSection(const PrivacyCurves& curves) {
 
 /// A value of a record's event or of a result. What is worse the smaller it is bounds from below.
 std::string Value(const nlohmann::ordered_json& value, const std::string& key) {
-  if (value.is_null()) return Epsilon(HUGE_VAL);
+  if (value.is_null()) return key.starts_with("epsilon") ? Epsilon(HUGE_VAL) : "-";
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number_integer()) return HtmlNumber(value.get<double>(), value.dump());

@@ -66,9 +66,10 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
   if (poisson && job.data.target->low != 0)
     document.Table("data").Table("target").Refuse("low", "0 with model.loss \"poisson\", which is of counts");
   if (job.evaluation) {
-    document.Fail("evaluation",
-                  "not with [data.target]: what is opened on shares is how many records are classified "
-                  "correctly; `trefoil evaluate` has R² and the errors of a released model");
+    document.Fail(
+        "evaluation",
+        "found it with [data.target], expected none: what is opened on shares is how many records are "
+        "classified correctly; `trefoil evaluate` has R² and the errors of a released model");
   }
   if (job.initialisation && job.initialisation->method == ml::InitialisationMethod::kAccuracy)
     document.Table("initialisation")
@@ -118,7 +119,8 @@ void CheckBinsOfManyClasses(const DpsgdSettings& job, const Section& evaluation)
   if (!job.evaluation->confusion)
     evaluation.Fail("bins", "with more than two classes, expected evaluation.confusion = true beside them");
   if (job.evaluation->choose_threshold)
-    evaluation.Fail("choose_threshold", "with more than two classes, which have no threshold");
+    evaluation.Fail("choose_threshold",
+                    "found true with more than two classes, expected false: these have no threshold");
   const auto most = ml::kMaxBinsOfClasses / job.data.classes;
   if (job.evaluation->bins > most)
     evaluation.Refuse("bins", fmt::format("at most {} with {} classes", most, job.data.classes));
@@ -139,10 +141,16 @@ void CheckBins(const DpsgdSettings& job, const Section& document) {
     return;
   }
   if (job.evaluation->confusion)
-    evaluation.Fail("confusion", "beside evaluation.bins of two classes, of which either is enough");
+    evaluation.Fail(
+        "confusion",
+        "found true with evaluation.bins of two classes, expected one of them: the bins tell what a table "
+        "does");
   if (!ml::IsEdge(job.model.threshold, bins)) {
-    evaluation.Fail("bins", fmt::format("found {}, of which model.threshold, {}, is no edge k/{}", bins,
-                                        job.model.threshold, bins));
+    evaluation.Fail(
+        "bins",
+        fmt::format("found {}, of which model.threshold, {}, is no edge k/{}, expected bins with such an "
+                    "edge{}",
+                    bins, job.model.threshold, bins, job.model.threshold == 0.5 ? ": an even number" : ""));
   }
 }
 
@@ -162,7 +170,8 @@ void CheckThreshold(const DpsgdSettings& job, const Section& document) {
   if (threshold == 0.5) return;
   const auto model = document.Table("model");
   if (job.data.target || job.data.classes != 2)
-    model.Fail("threshold", "only with two classes, for the second of which it is");
+    model.Fail("threshold",
+               "found it with other than two classes, expected none: it is for the second of two");
   if (threshold < ml::kMinThreshold || threshold > 1 - ml::kMinThreshold)
     model.Refuse("threshold", "a number from 0.000001 to 0.999999");
 }
@@ -177,7 +186,8 @@ void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
   const auto rows = static_cast<double>(job.privacy.max_group_rows);
   if (balanced && job.model.class_counts_sigma * rows > ml::kMaxBalanceSigma)
     model.Refuse("class_counts_sigma", fmt::format("at most {}", ml::kMaxBalanceSigma / rows));
-  if (job.data.target) model.Fail("class_weights", "not with [data.target]: targets have no classes");
+  if (job.data.target)
+    model.Fail("class_weights", "found it with [data.target], expected none: targets have no classes");
   if (!balanced && weights.size() != static_cast<std::size_t>(job.data.classes))
     model.Fail("class_weights", fmt::format("found {} of them, expected {}, one for each of data.classes",
                                             weights.size(), job.data.classes));

@@ -9,6 +9,7 @@
 #include "data/columns/feature_columns.h"
 #include "data/dataset/repeated_rows.h"
 #include "jobs/records/classify.h"
+#include "jobs/records/row_norm.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -69,10 +70,13 @@ void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
       declared, found));
 }
 
-void AddShortened(double row_norm, const data::Matrix& x, Lines& lines) {
+/// The rule that "auto" goes by shortens a quarter of the rows of many tables: of such a norm half of them is worth a line.
+void AddShortened(const RecordSchema& schema, const data::Matrix& x, Lines& lines) {
   if (x.cols() > kFewFeatures) return;
+  const double row_norm = schema.features.row_norm;
+  const bool by_rule = row_norm >= UsualRowNorm(schema.data, schema.features.standardise.on);
   const auto at_norm = (x.cast<double>().rowwise().norm().array() >= row_norm * (1 - kAtTheNorm)).count();
-  if (10 * at_norm < x.rows()) return;
+  if ((by_rule ? 2 : 10) * at_norm < x.rows()) return;
   lines.push_back(fmt::format(
       "{} of {} rows have reached features.row_norm, {}, to which longer rows are shortened: what "
       "their lengths say is lost; a job with another one would tell that many rows here are long",
@@ -89,7 +93,7 @@ std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party, co
   AddClasses(schema.data, own.y, lines);
   if (own.stored || schema.features.extraction.method != data::FeatureMethod::kNone) return lines;
   for (auto& line : ValueWarnings(spec, own.x)) lines.push_back(std::move(line));
-  if (!schema.data.vertical) AddShortened(schema.features.row_norm, own.x, lines);
+  if (!schema.data.vertical) AddShortened(schema, own.x, lines);
   return lines;
 }
 

@@ -271,7 +271,7 @@ void CheckLabel(const data::DataSpec& spec, const Section& section) {
   if (static_cast<int>(label.values.size()) != spec.classes)
     section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
   if (const auto twice = Repeated(label.values))
-    section.Fail("values", fmt::format("\"{}\" occurs twice", *twice));
+    section.Fail("values", fmt::format("\"{}\" occurs twice, expected it once", *twice));
   const auto aliases = section.Table("aliases");
   for (const auto& [alias, value] : label.aliases) {
     if (std::find(label.values.begin(), label.values.end(), value) == label.values.end())
@@ -288,11 +288,11 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
     if (column.values.empty())
       section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
     if (const auto twice = Repeated(column.values))
-      section.Fail("column",
-                   fmt::format("column \"{}\": the value \"{}\" occurs twice", column.name, *twice));
+      section.Fail("column", fmt::format("column \"{}\": the value \"{}\" occurs twice, expected it once",
+                                         column.name, *twice));
   }
   if (const auto twice = Repeated(names))
-    section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
+    section.Fail("column", fmt::format("the column \"{}\" occurs twice, expected it once", *twice));
   if (features == 0 && data::CountTexts(spec) == 0)
     section.Fail("column", "all columns are ignored, expected at least one feature");
   if (spec.features != features)

@@ -62,7 +62,7 @@ void CheckColumns(const StatisticsSettings& s, const Section& table) {
   for (const auto& one : s.columns) names.push_back(one.column.name);
   if (names.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
   if (const auto twice = Repeated(names))
-    table.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
+    table.Fail("column", fmt::format("the column \"{}\" occurs twice, expected it once", *twice));
   if (s.records() == 0) table.Refuse("rows", "at least one row in all");
 }
 

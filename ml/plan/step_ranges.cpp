@@ -21,13 +21,26 @@ constexpr int kMinNormBits = 8;    // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
-[[noreturn]] void RangeError(const char* what,
-                             const char* remedy =
-                                 "fraction_bits, training.max_batch_per_owner, training.learning_rate "
-                                 "or, for its noise, raise privacy.epsilon") {
+constexpr const char* kGradientRemedy =
+    "fraction_bits, training.max_batch_per_owner or training.learning_rate";
+
+[[noreturn]] void RangeError(const char* what, const char* remedy = kGradientRemedy) {
   std::ostringstream text;
   text << what << " can reach 2^62 with these settings; lower " << remedy;
   throw ConfigError(text.str());
+}
+
+/// `without_noise`: whether the records' gradients alone would fit.
+[[noreturn]] void NoisyGradientError(double sigma, bool without_noise, const char* remedy) {
+  if (without_noise) {
+    std::ostringstream text;
+    text << "the noise of sigma " << sigma
+         << " has no room in the ring with these settings: raise privacy.epsilon or lower privacy.sigma, "
+            "else lower "
+         << remedy;
+    throw ConfigError(text.str());
+  }
+  RangeError("the noisy gradient times the learning rate", remedy);
 }
 
 }  // namespace
@@ -81,10 +94,11 @@ int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
 
 StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const double value = plan.settings.learning_rate / plan.settings.expected_batch;
-  const double range = GradientRange(plan, sigma) * VelocityGain(plan.settings);
-  const int free_bits = kRangeBits - 1 - CeilLog2(range);
-  const int bits = std::min(kMantissaBits, free_bits);
-  if (bits < kMinMantissaBits) RangeError("the noisy gradient times the learning rate");
+  const auto free_bits = [&](double noise) {
+    return kRangeBits - 1 - CeilLog2(GradientRange(plan, noise) * VelocityGain(plan.settings));
+  };
+  const int bits = std::min(kMantissaBits, free_bits(sigma));
+  if (bits < kMinMantissaBits) NoisyGradientError(sigma, free_bits(0) >= kMinMantissaBits, kGradientRemedy);
   int exponent = 0;
   const double fraction =
       std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
@@ -102,14 +116,16 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 }
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
-  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa);
   // A velocity is rounded, by less than a unit of the weights, before it enters the next.
   const double rounding = plan.settings.momentum > 0 ? std::ldexp(1.0, plan.update_shift) : 0;
-  if ((update + rounding) * VelocityGain(plan.settings) >= std::ldexp(1.0, kRangeBits)) {
-    RangeError("the noisy gradient times the learning rate",
-               "fraction_bits, training.max_batch_per_owner, training.learning_rate, training.momentum or, "
-               "for its noise, raise privacy.epsilon");
-  }
+  const auto fits = [&](double noise) {
+    const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);
+    return (update + rounding) * VelocityGain(plan.settings) < std::ldexp(1.0, kRangeBits);
+  };
+  if (!fits(sigma))
+    NoisyGradientError(
+        sigma, fits(0),
+        "fraction_bits, training.max_batch_per_owner, training.learning_rate or training.momentum");
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {

@@ -167,6 +167,15 @@ class Evaluate(ProgramTest):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("Classes, counted on shares with noise", page)
         self.assertIn(f"<td>{found['confusion'][2][1]:.1f}</td>", page[page.index("Taken for, counted on shares with noise"):])
+        # Where noise hides the classes nothing is said of them.
+        evaluation["sigma"] = 20
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "noisy",
+                     *(word for key, value in evaluation.items() for word in ("--set", f"evaluation.{key}={value}")))
+        self.assertEqual(self.summary("noisy")["evaluation"]["recall"], [None] * 3)
+        self.succeed("report", "noisy")
+        page = (self.folder / "noisy/report.html").read_text()
+        self.assertIn("-, -, -", page)
+        self.assertNotIn("infinite", page)
 
     CHOSEN = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.05", "--set",
               "evaluation.bins=20", "--set", "evaluation.choose_threshold=true")

@@ -146,7 +146,8 @@ TEST(TargetJob, RefusesWhatNeedsClasses) {
       {"range", "high = 29.5", "high = -3.0", "data.target.high: found -3"},
       {"no_range", "high = 29.5", "", "missing data.target.high"},
       {"no_column", "column = \"rent\"\n", "", "missing data.target.column"},
-      {"evaluation", "[model]", evaluation + "[model]", "evaluation: not with [data.target]"},
+      {"evaluation", "[model]", evaluation + "[model]",
+       "evaluation: found it with [data.target], expected none"},
       {"selection", "[model]", initialisation + "[model]", "\"none\" or \"averaging\" with [data.target]"},
       {"shares", "[model]", "[release]\nto = []\n[model]", "a party with [data.target]"},
   };

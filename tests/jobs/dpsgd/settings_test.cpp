@@ -334,8 +334,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "--set model.class_weights=[1, 0.5]: model.class_weights: found 2 of them, expected 10, one "
                  "for each of data.classes"},
         EditCase{"threshold_of_ten_classes", "model.threshold=0.3", "",
-                 "--set model.threshold=0.3: model.threshold: only with two classes, for the second of which "
-                 "it is"},
+                 "--set model.threshold=0.3: model.threshold: found it with other than two classes, expected "
+                 "none: it is for "
+                 "the second of two"},
         EditCase{"bound_without_hidden", "model.activation_bound=4", "",
                  "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
                  "model.hidden is empty"},
@@ -479,7 +480,7 @@ TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
               HasSubstr("evaluation.bins: with more than two classes, expected model.loss \"one-vs-rest\""));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
                                       "evaluation.confusion=true", "evaluation.choose_threshold=true"})),
-              HasSubstr("evaluation.choose_threshold: with more than two classes"));
+              HasSubstr("evaluation.choose_threshold: found true with more than two classes"));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=60", "data.classes=20",
                                       "evaluation.confusion=true"})),
               HasSubstr("evaluation.bins: found 60, expected at most 50 with 20 classes"));
@@ -513,7 +514,7 @@ TEST(DpsgdSettings, ReadsAConfusionTable) {
             std::string::npos);
   EXPECT_THAT(ErrorOf(kMinimal, evaluation), HasSubstr("evaluation.confusion: without evaluation.sigma"));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=2", "evaluation.bins=10"})),
-              HasSubstr("evaluation.confusion: beside evaluation.bins of two classes"));
+              HasSubstr("evaluation.confusion: found true with evaluation.bins of two classes"));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=101"})),
               HasSubstr("evaluation.confusion: with 101 classes, expected at most 100"));
 }
@@ -791,9 +792,9 @@ INSTANTIATE_TEST_SUITE_P(
             "x.toml:20: data.column.missing_indicator: column \"comment\" is of kind \"ignore\"; only kind "
             "\"number\" or \"category\" or \"date\" or \"bin\" has it"},
         EditCase{"value_twice", "[\"Female\", \"Male\"]", "[\"Male\", \"Male\"]",
-                 "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice"},
+                 "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice, expected it once"},
         EditCase{"column_twice", "\"comment\"", "\"age\"",
-                 "x.toml:9: data.column: the column \"age\" occurs twice"},
+                 "x.toml:9: data.column: the column \"age\" occurs twice, expected it once"},
         EditCase{"classes", "classes = 2", "classes = 3",
                  "x.toml:22: data.label.values: found [ \"<=50K\", \">50K\" ], expected as many values as "
                  "data.classes (3)"},

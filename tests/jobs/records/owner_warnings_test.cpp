@@ -90,6 +90,8 @@ TEST(OwnerWarnings, SayThatRowsAreShortenedWhereThereAreFewFeatures) {
   const std::string rows = "9,red,0,yes\n0,green,0,no\n-7,blue,1,maybe\n";
   EXPECT_THAT(ToldOf(PaintTable(), rows),
               ElementsAre(HasSubstr("2 of 3 rows have reached features.row_norm, 4,")));
+  // A norm that is not below the rule's shortens some rows of most tables.
+  EXPECT_THAT(ToldOf(PaintTable(), "9,red,0,yes\n0,green,0,no\n0,blue,1,maybe\n"), IsEmpty());
   ml::OwnRecords wide;
   wide.x.setOnes(3, 33);
   wide.y = {0, 1, 2};

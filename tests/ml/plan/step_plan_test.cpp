@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -137,6 +138,19 @@ TEST(MakeStepPlan, RefusesJobsWhoseGradientCanLeaveTheRing) {
   settings.max_batch_per_owner = 20000;
   settings.clip = 100;
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(MakeStepPlan, SaysWhetherNoiseOrRecordsFillTheRing) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 20;
+  settings.sigma = 1000;
+  const auto refusal = [&] { return ErrorText<ConfigError>([&] { (void)MakeStepPlan(settings); }); };
+  EXPECT_EQ(refusal().rfind("the noise of sigma ", 0), 0U) << refusal();
+  EXPECT_NE(refusal().find("raise privacy.epsilon"), std::string::npos) << refusal();
+  settings = MnistSettings();
+  settings.fraction_bits = 24;
+  settings.max_batch_per_owner = 100'000;
+  EXPECT_EQ(refusal().rfind("the noisy gradient times the learning rate can reach 2^62", 0), 0U) << refusal();
 }
 
 TEST(MakeStepPlan, LeavesRoomForTheVelocity) {
