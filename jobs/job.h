@@ -125,7 +125,7 @@ class Output {
   /// First of all: agrees with the peers on what this session goes on from, which is nothing where there are
   /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError, ProtocolError.
   virtual ml::Resumption Resume(mpc::Context& party) = 0;
-  /// As CapOf, of a job on deposits that plans `plan`, its run known by Resume.
+  /// As CapOf, of a job on deposits that plans `plan`; with checkpoints after Resume, by which its run is known.
   [[nodiscard]] virtual std::string WhyCapped(const Population& /*population*/, const Events& /*plan*/) {
     return "";
   }

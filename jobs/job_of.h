@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/deposited_records.h"
 #include "jobs/job.h"
 #include "jobs/statement/cost_statement.h"
 
@@ -32,6 +33,7 @@ class JobOf : public Job {
 
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) final {
+    if (IsOnDeposits(*this)) return {DepositsOf(deposits_)};
     return {{.what = "data", .load = [this, &party, &party_file, resources] {
                auto said = Load(party, party_file, resources);
                return Loaded{.said = std::move(said), .warnings = std::move(warnings_)};
@@ -46,6 +48,9 @@ class JobOf : public Job {
   /// ConfigError or DataError.
   virtual std::string Load(const PartyFile& party, const std::string& party_file,
                            const Resources& resources) = 0;
+  /// The records of a job on deposits, which takes them by TakeRecordsOf.
+  void SetDeposits(SharedRecords& records) { deposits_ = &records; }
+  [[nodiscard]] SharedRecords& Deposits() const { return *deposits_; }
   /// In Load: what its owner alone should know of the data, a line each (jobs/records/owner_warnings.h).
   void WarnOwner(std::vector<std::string> lines) { warnings_ = std::move(lines); }
   /// `bytes` at each party that gets the results; at all three where nobody does and each keeps its share.
@@ -59,6 +64,7 @@ class JobOf : public Job {
  private:
   Settings job_;
   std::vector<std::string> warnings_{};
+  SharedRecords* deposits_ = nullptr;
 };
 
 }  // namespace trefoil::jobs

@@ -142,6 +142,12 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
   return squared;
 }
 
+std::uint64_t LargestSquaredNorm(double largest, int fraction_bits) {
+  const double squared = std::ldexp(std::nextafter(largest * largest, 0.0), 2 * fraction_bits);
+  Require(squared < 0x1p62, "LargestSquaredNorm: a squared norm below 2^62");
+  return static_cast<std::uint64_t>(squared);
+}
+
 Index EncodedColumns(const StepPlan& plan) {
   return plan.settings.features + 1 + plan.columns + 1 + WeightColumns(plan);
 }

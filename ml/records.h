@@ -21,6 +21,10 @@ inline constexpr std::int64_t kPadding = -1;
 std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
                              int fraction_bits, std::span<mpc::Word> out);
 
+/// The most that the squares of a row's features of EncodeFeatures add up to, rounded downwards: no row is longer than
+/// `largest`, and those that EncodeFeatures scales down are shorter by more than a rounding. Pre: below 2^62.
+[[nodiscard]] std::uint64_t LargestSquaredNorm(double largest, int fraction_bits);
+
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
 /// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm

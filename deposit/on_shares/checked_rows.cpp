@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "deposit/components.h"
 #include "deposit/row_layout.h"
 #include "ml/plan/settings.h"
+#include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/component_check.h"
 #include "protocols/arithmetic/lift.h"
@@ -97,12 +97,8 @@ ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const Arith
 
 protocols::RowBounds BoundsOf(const jobs::RecordSchema& records) {
   const auto layout = LayoutOf(records);
-  const double norm = records.features.row_norm;
-  // The square rounded downwards: no row is longer than row_norm. Encoded rows are shorter by more than that
-  // (ml/records.h).
-  const double squared = std::ldexp(std::nextafter(norm * norm, 0.0), 2 * records.fraction_bits);
   return {.features = layout.features,
-          .largest_squared_norm = static_cast<Word>(squared),
+          .largest_squared_norm = ml::LargestSquaredNorm(records.features.row_norm, records.fraction_bits),
           .label_words = layout.label_words,
           .largest_label = records.data.target ? Word{1} << ml::kTargetBits : Word{1}};
 }

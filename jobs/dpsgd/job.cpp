@@ -10,6 +10,7 @@
 #include "base/files/files.h"
 #include "data/dataset/data_hash.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/deposited_records.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/class_weights.h"
 #include "jobs/dpsgd/draft.h"
@@ -103,7 +104,6 @@ class DpsgdJob : public Job {
   [[nodiscard]] DpsgdSettings OwnForm() const;
   [[nodiscard]] Loaded LoadOwn(const PartyFile& party, const std::string& party_file,
                                const LoadOptions& options);
-  [[nodiscard]] Loaded LoadOfStore();
 
   DpsgdSettings job_;
   ml::TrainingSettings settings_;
@@ -214,10 +214,7 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
-  if (job_.store.on)
-    throw ConfigError(target.job_file.string() +
-                      ": data.source: found \"store\", expected \"files\" where three "
-                      "parties are dealt data: owners deposit theirs (docs/howto/owners.md)");
+  RequireOwnRecords(job_, target);
   return SplitRecords(job_, OwnForm(), target);
 }
 
@@ -254,13 +251,6 @@ Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, 
   return loaded;
 }
 
-Loaded DpsgdJob::LoadOfStore() {
-  if (records_ == nullptr)
-    throw ConfigError(
-        "data.source: found \"store\", expected \"files\": trefoil run and check alone read a store");
-  return {.said = records_->Load()};
-}
-
 std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string& party_file,
                                        const Resources& resources) {
   const LoadOptions options{.threads = resources.threads, .feature_model = party.feature_model};
@@ -276,10 +266,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
   JobInput records{.what = "data", .load = [this, &party, &party_file, options] {
                      return LoadOwn(party, party_file, options);
                    }};
-  if (job_.store.on)
-    records = {.what = "deposits",
-               .mend = "accept what is missing, or correct the job, at all three parties",
-               .load = [this] { return LoadOfStore(); }};
+  if (job_.store.on) records = DepositsOf(records_);
   std::vector<JobInput> inputs{std::move(records)};
   if (HoldsTest(job_, party.id) || HoldsValidation(job_, party.id))
     inputs.push_back({.what = "test and validation data", .load = load_held_out});
@@ -319,10 +306,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     const auto plan = resumption.earlier.empty()
                           ? Events()  // known already
                           : ml::MakePlan(settings_, resumption.earlier, !resumption.from, first).events;
-    deposits = records_->Share(party, [&](const Population& one) { return output.WhyCapped(one, plan); });
-    output.ChargeTo(deposits.populations);
+    deposits = TakeDeposits(party, *records_, output, plan);
   }
-  for (const auto& warning : deposits.warnings) output.Warn(warning);
   auto trained =
       ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption, std::move(deposits.rows));
   const auto evaluation = EvaluationJson(job_, trained);

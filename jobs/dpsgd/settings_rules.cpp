@@ -258,14 +258,10 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
         .Refuse("checkpoint_every",
                 "0 with data.source \"store\" and privacy.sampling \"public\": a resumed run may find other "
                 "deposits, whose rows lie in other places");
-  if (job.data.vertical) refuse("data", "partition", "\"horizontal\"");
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
   if (job.initialisation) refuse("initialisation", "method", "\"none\"");
   if (job.model.class_weights.balanced) refuse("model", "class_weights", "numbers");
-  if (data::WeightColumn(job.data) != nullptr)
-    document.Table("data").Fail("column",
-                                "found one of kind \"weight\", expected none with data.source \"store\"");
 }
 
 }  // namespace

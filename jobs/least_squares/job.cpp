@@ -25,6 +25,8 @@
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/column_squares.h"
 #include "ml/on_shares/correct_counts.h"
+#include "ml/on_shares/deposited_squares.h"
+#include "ml/records.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -50,10 +52,32 @@ void CheckRecords(const RecordSchema& s, const Section& document) {
                           TrainedFeatures(s), kMaxFeatures));
 }
 
+/// Of records that are deposits.
+ml::DepositedScale ScaleOf(const RecordSchema& s) {
+  return ml::ScaleOfDeposited(ml::LargestSquaredNorm(s.features.row_norm, s.fraction_bits), s.fraction_bits);
+}
+
+/// The scale of deposits is of a norm of at least one unit, and the sums have no room for one above 2^28.
+void CheckScale(const RecordSchema& s, const Section& document) {
+  if (!s.store.on) return;
+  const bool fits = std::ldexp(s.features.row_norm, s.fraction_bits) < 0x1p28 &&
+                    ml::LargestSquaredNorm(s.features.row_norm, s.fraction_bits) >= 1 &&
+                    ScaleOf(s).unit() <= ml::kLargestUnit;
+  if (!fits)
+    document.Fail(
+        "fraction_bits",
+        fmt::format("found {} with features.row_norm {} and data.source \"store\", expected such "
+                    "that row_norm is more than one unit of a row's last bit and at most about 2^28",
+                    s.fraction_bits, s.features.row_norm));
+}
+
 void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
   TypeFields(v, "least-squares");
-  RecordFields(v, s, 16);
-  v.Check([&](const Section& document) { CheckRecords(s, document); });
+  RecordFields(v, s, 16, OwnWeights::kRefused, RecordSources::kFilesOrStore);
+  v.Check([&](const Section& document) {
+    CheckRecords(s, document);
+    CheckScale(s, document);
+  });
   GaussianTables(v, s,
                  {.privacy = "What the sums of products may tell.",
                   .target = "The target, or `sigma`.",
@@ -98,23 +122,35 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
     return LinearModelSchema(job(), kLeastSquaresType.logits);
   }
+  void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
-  [[nodiscard]] int Bits() const { return job().fraction_bits; }
+  /// In whole numbers of the sum.
+  [[nodiscard]] std::uint64_t NormOne() const {
+    return OnDeposits() ? ScaleOf(job()).unit() : std::uint64_t{1} << job().fraction_bits;
+  }
+  [[nodiscard]] bool OnDeposits() const { return job().store.on; }
   [[nodiscard]] bool Vertical() const { return job().data.vertical; }
   /// Of rows that all parties know to be there other values are what may be learned.
   [[nodiscard]] std::uint64_t Sensitivity() const {
-    return ml::SquaresSensitivity(Bits(), Vertical() ? dp::Neighbours::kReplaced : dp::Neighbours::kAdded);
+    return ml::SquaresSensitivity(NormOne(), Vertical() ? dp::Neighbours::kReplaced : dp::Neighbours::kAdded);
   }
   [[nodiscard]] ml::SquaresColumns Columns() const {
     const auto features = data::PartFeatures(job().data);
     return {.features = {features[0], features[1], features[2]}, .target_party = job().data.label.party};
   }
   [[nodiscard]] ml::SquaresShape Shape() const;
+  [[nodiscard]] ml::DepositedLabels Labels() const {
+    return job().data.target ? ml::DepositedLabels::kTargets : ml::DepositedLabels::kClasses;
+  }
+  /// Of the rows that the sum is of.
+  [[nodiscard]] double RowNorm() const {
+    return OnDeposits() ? ScaleOf(job()).row_norm() : job().features.row_norm;
+  }
   [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), Shape().numbers(), Sensitivity()); }
   /// Of all three parties' noise, in units of the sum.
   [[nodiscard]] double Deviation() const { return kAllOverTwo * sigma_ * static_cast<double>(Sensitivity()); }
@@ -128,20 +164,25 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
 
 ml::SquaresShape LeastSquaresJob::Shape() const {
   const int classes = job().data.classes;  // 2 of targets, too
-  return {.features = TrainedFeatures(job()), .outputs = classes == 2 ? 1 : classes, .fraction_bits = Bits()};
+  return {.features = TrainedFeatures(job()), .outputs = classes == 2 ? 1 : classes, .unit = NormOne()};
 }
 
 /// A sum that wraps is as private, and of no use.
 void LeastSquaresJob::RequireInRing() const {
   constexpr double kDeviations = 40;
   const double records = static_cast<double>(TotalRows(job().data));
-  const double most = records * static_cast<double>(ml::LargestSquare(Bits())) + kDeviations * Deviation();
+  const double most = records * static_cast<double>(ml::LargestSquare(NormOne())) + kDeviations * Deviation();
   const int above = CeilLog2(most * (1 + 1e-9)) - 63;
+  if (above > 0 && OnDeposits())
+    throw ConfigError(fmt::format(
+        "data.capacity: found {}, with noise more than the ring holds of sums of products: fewer rows, or a "
+        "study with fewer fraction_bits or a smaller features.row_norm",
+        records));
   if (above > 0)
     throw ConfigError(fmt::format(
         "fraction_bits: found {}, expected at most {}: the sums of all declared records' products, with "
         "their noise, do not fit the ring",
-        Bits(), Bits() - (above + 1) / 2));
+        job().fraction_bits, job().fraction_bits - (above + 1) / 2));
 }
 
 std::string LeastSquaresJob::Title() const {
@@ -155,26 +196,33 @@ JobCost LeastSquaresJob::Cost() const {
   const auto shape = Shape();
   const auto numbers = static_cast<double>(shape.numbers());
   const auto entries = static_cast<double>(shape.entries());
-  JobCost cost{.apart = "the products of each party's records and the solution of the equations"};
+  JobCost cost{
+      .apart = OnDeposits()
+                   ? "the checks of deposits, the products of their rows and the solution of the equations"
+                   : "the products of each party's records and the solution of the equations"};
   if (Vertical()) {
     cost.session.Add(ml::RequireSameKeysCost());
     cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));
   }
+  if (OnDeposits())
+    cost.session.Add(ml::SumOfDepositedSquaresCost(ScaleOf(job()), Labels(), job().data.rows[0]));
   cost.session.Add(ml::NoisySumCost(shape.numbers(), job().to));
   cost.work.draws = numbers;
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
   const double sums =
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;
-  // Vertical: shares of all rows, and copies of them in the order of a row.
-  const double of_row = Vertical() ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
-                                   : (entries - 1) * sizeof(float);
+  // On shares: those of all rows, and copies of them in the order of a row.
+  const bool shared = Vertical() || OnDeposits();
+  const double of_row = shared ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
+                               : (entries - 1) * sizeof(float);
   for (std::size_t party = 0; party < net::kParties; ++party)
-    cost.memory.at(party) = static_cast<double>(job().data.rows.at(party)) * of_row + sums;
+    cost.memory.at(party) = static_cast<double>(job().data.rows.at(OnDeposits() ? 0 : party)) * of_row + sums;
   cost.results = AtReceivers(2 * entries * static_cast<double>(shape.outputs) * sizeof(double));
   return cost;
 }
 
 std::string LeastSquaresJob::Split(const SplitTarget& target) const {
+  RequireOwnRecords(job(), target);
   const auto& data = job().data;
   const auto source = FindDataFolder(data.name, target.job_file, target.data);
   const auto report = data::SplitSource(data, data::FindTrainingFiles(data, source), SplitOf(job().local),
@@ -206,7 +254,7 @@ std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& par
 }
 
 nlohmann::ordered_json LeastSquaresJob::Summary() const {
-  const auto unit = static_cast<double>(ml::LargestSquare(Bits()));
+  const auto unit = static_cast<double>(ml::LargestSquare(NormOne()));
   nlohmann::ordered_json summary{{"features", Shape().features}};
   if (!job().data.target) summary["classes"] = job().data.classes;
   summary.update({{"records_declared", TotalRows(job().data)},
@@ -219,22 +267,27 @@ nlohmann::ordered_json LeastSquaresJob::Summary() const {
 }
 
 JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
+  SharedRecords::Checked deposits;
+  if (OnDeposits()) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});
   const auto shape = Shape();
-  const double row_norm = job().features.row_norm;
   mpc::AdditiveShare products;
   if (Vertical()) {
     ml::RequireSameKeys(party, own_.keys);
     products = ml::SumOfColumnSquares(party, shape, Columns(), sums_, job().data.rows[0]);
   }
+  if (OnDeposits())
+    products = ml::SumOfDepositedSquares(party, shape, ScaleOf(job()), Labels(), std::move(deposits.rows));
+  const bool shared = Vertical() || OnDeposits();
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
-  if (const auto sum = Vertical() ? sums.Next(party, products) : sums.Next(party, sums_)) {
-    result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation(), RowOfZeros(job()));
-    if (Vertical()) return result;  // nobody has whole rows to compare it with
+  if (OnDeposits()) result.summary["deposits"] = std::move(deposits.summary);
+  if (const auto sum = shared ? sums.Next(party, products) : sums.Next(party, sums_)) {
+    result.model = ml::SolveSquares(shape, *sum, RowNorm(), Deviation(), RowOfZeros(job()));
+    if (shared) return result;  // nobody has whole rows to compare it with
     result.owner_warnings = [this, model = *result.model] {
       return OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights);
     };

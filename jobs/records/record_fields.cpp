@@ -400,6 +400,7 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, O
   v.Check([&](const Section& document) {
     CheckDataRules(s.data, document.Table("data"));
     CheckWeightColumn(s.data, document.Table("data"), weights);
+    CheckSource(s, document.Table("data"));
   });
 }
 

@@ -51,8 +51,7 @@ struct RecordSchema {
   int fraction_bits = 16;
   data::DataSpec data;
   FeatureSpec features;
-  StoreSpec
-      store{};  ///< of type "dpsgd"; where it is on, data.rows is {the capacities of all deposits, 0, 0}
+  StoreSpec store{};  ///< where it is on, data.rows is {the capacities of all deposits, 0, 0}
 };
 
 /// The keys of a schema alone, as files have it beside a model whose job says no more of it.

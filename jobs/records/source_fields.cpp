@@ -44,4 +44,11 @@ void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
          [&] { RowsField(v, s.rows); });
 }
 
+void CheckSource(const RecordSchema& s, const Section& data) {
+  if (!s.store.on) return;
+  if (s.data.vertical) data.Refuse("partition", "\"horizontal\" with data.source \"store\"");
+  if (data::WeightColumn(s.data) != nullptr)
+    data.Fail("column", "found one of kind \"weight\", expected none with data.source \"store\"");
+}
+
 }  // namespace trefoil::jobs

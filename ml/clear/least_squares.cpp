@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <type_traits>
 
@@ -48,19 +49,26 @@ void Encode(const VectorXd& vector, int fraction_bits, std::uint64_t norm, std::
   for (std::size_t k = 0; k < size; ++k) row(static_cast<Index>(k)) = static_cast<Number>(whole[k]);
 }
 
-/// Norm 1 in units of the lattice.
-std::uint64_t UnitOf(const SquaresShape& shape) { return std::uint64_t{1} << shape.fraction_bits; }
+/// f, where N = 2^f.
+int FractionBits(const SquaresShape& shape) {
+  Require(std::has_single_bit(shape.unit), "SquaresShape: a power of two");
+  return std::countr_zero(shape.unit);
+}
+
+/// The constant of a row, in whole numbers.
+std::uint64_t ConstantOf(const SquaresShape& shape) { return shape.unit / 2; }
 
 Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const Rows>& x, double row_norm,
               const Eigen::Ref<const MatrixXd>& targets, ThreadPool& pool) {
   Block block{.rows = MatrixXd(x.rows(), shape.entries()), .targets = MatrixXd(x.rows(), shape.outputs)};
-  block.rows.rightCols(1).setConstant(std::ldexp(kConstant, shape.fraction_bits));
+  block.rows.rightCols(1).setConstant(static_cast<double>(ConstantOf(shape)));
+  const int bits = FractionBits(shape);
   pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> whole;
     for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
-      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, UnitOf(shape), whole,
+      Encode(x.row(row).transpose().cast<double>() / row_norm, bits, shape.unit, whole,
              block.rows.row(row).head(shape.features));
-      Encode(targets.row(row).transpose(), shape.fraction_bits, UnitOf(shape), whole, block.targets.row(row));
+      Encode(targets.row(row).transpose(), bits, shape.unit, whole, block.targets.row(row));
     }
   });
   return block;
@@ -86,11 +94,10 @@ void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, R
 /// The largest norm, in units of the lattice, that a party's columns of a row may have so that all three together have
 /// norm 1: the root of its share of the columns, as BlockNorms, rounded down exactly.
 std::uint64_t NormOfPart(const SquaresShape& shape, Index columns) {
-  const auto wanted = static_cast<dp::Uint128>(static_cast<std::uint64_t>(columns))
-                      << (2 * shape.fraction_bits);
+  const auto wanted = static_cast<dp::Uint128>(static_cast<std::uint64_t>(columns)) * shape.unit * shape.unit;
   const auto all = static_cast<std::uint64_t>(shape.features);
-  auto norm = static_cast<std::uint64_t>(
-      std::ldexp(std::sqrt(static_cast<double>(columns) / static_cast<double>(all)), shape.fraction_bits));
+  auto norm = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(columns) / static_cast<double>(all)) *
+                                         static_cast<double>(shape.unit));
   while (static_cast<dp::Uint128>(norm) * norm * all > wanted) --norm;
   return norm;
 }
@@ -145,7 +152,7 @@ RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_nor
               (x.rows() == 0 || x.cols() == shape.features),
           "SumOfSquares: rows and targets of the shape");
   // Of so many rows every sum of products is an integer of at most 2^53, which doubles have.
-  const Index block = std::min(kRowsOfABlock, Index{1} << (53 - 2 * shape.fraction_bits));
+  const Index block = std::min(kRowsOfABlock, Index{1} << (53 - 2 * FractionBits(shape)));
   RingMatrix sum = RingMatrix::Zero(shape.numbers(), 1);
   for (Index first = 0; first < x.rows(); first += block) {
     const Index rows = std::min(block, x.rows() - first);
@@ -166,15 +173,14 @@ RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& column
       "EncodeColumns: columns and targets of the party");
   RingMatrix numbers = RingMatrix::Zero(height, columns.width(shape, party));
   const std::uint64_t norm = NormOfPart(shape, own);
+  const int bits = FractionBits(shape);
   pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> whole;
     for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
-      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, norm, whole,
-             numbers.row(row).head(own));
+      Encode(x.row(row).transpose().cast<double>() / row_norm, bits, norm, whole, numbers.row(row).head(own));
       if (!has_targets) continue;
-      numbers(row, own) = static_cast<Word>(std::ldexp(kConstant, shape.fraction_bits));
-      Encode(targets.row(row).transpose(), shape.fraction_bits, UnitOf(shape), whole,
-             numbers.row(row).tail(shape.outputs));
+      numbers(row, own) = ConstantOf(shape);
+      Encode(targets.row(row).transpose(), bits, shape.unit, whole, numbers.row(row).tail(shape.outputs));
     }
   });
   return numbers;
@@ -195,22 +201,24 @@ RingMatrix SumOfProducts(const SquaresShape& shape, const RingMatrix& products) 
   return sum;
 }
 
-// With entries of norm N = 2^f, a constant N/2 and targets of norm N, X^2 = 5/4 N^2: added 29^2 (X^4 + X^2 N^2), replaced
-// 29^2 (2 X^4 + 2 X^2 N^2 + N^4/2). In sixteenths of N^4 these are 45 and 98 times 29^2.
-std::uint64_t SquaresSensitivity(int fraction_bits, dp::Neighbours neighbours) {
+// With entries of norm N, a constant N/2 and targets of norm N, X^2 = 5/4 N^2: added 29^2 (X^4 + X^2 N^2), replaced
+// 29^2 (2 X^4 + 2 X^2 N^2 + N^4/2). In units of (N/2)^4 these are 45 and 98 times 29^2.
+std::uint64_t SquaresSensitivity(std::uint64_t unit, dp::Neighbours neighbours) {
+  Require(unit > 0 && unit % 2 == 0 && unit <= kLargestUnit, "SquaresSensitivity: an even unit up to 2^28");
   const std::uint64_t square = kScale * kScale * (neighbours == dp::Neighbours::kAdded ? 45 : 98);
-  const dp::Uint128 wanted = static_cast<dp::Uint128>(square) << (4 * fraction_bits - 4);
+  const std::uint64_t quarter = (unit / 2) * (unit / 2);
+  const dp::Uint128 wanted = static_cast<dp::Uint128>(square) * quarter * quarter;
   auto units =
-      static_cast<std::uint64_t>(std::ldexp(std::sqrt(static_cast<double>(square)), 2 * fraction_bits - 2));
+      static_cast<std::uint64_t>(std::sqrt(static_cast<double>(square)) * static_cast<double>(quarter));
   while (static_cast<dp::Uint128>(units) * units < wanted) ++units;
   return units;
 }
 
 // Of two different entries the product is at most N^2/2, and 41/2 < 29.
-std::uint64_t LargestSquare(int fraction_bits) { return std::uint64_t{kScale} << (2 * fraction_bits); }
+std::uint64_t LargestSquare(std::uint64_t unit) { return std::uint64_t{kScale} * unit * unit; }
 
 double RidgeFor(const SquaresShape& shape, double deviation) {
-  const double of_square = deviation / static_cast<double>(LargestSquare(shape.fraction_bits));
+  const double of_square = deviation / static_cast<double>(LargestSquare(shape.unit));
   return of_square * std::sqrt(static_cast<double>(shape.entries()) / 2);
 }
 
@@ -219,9 +227,9 @@ Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double r
   Require(opened.rows() == shape.numbers() && opened.cols() == 1 && deviation > 0 &&
               origin.size() == shape.features,
           "SolveSquares: a sum of the shape, with noise, and a row");
+  const double square_of_one = static_cast<double>(shape.unit) * static_cast<double>(shape.unit);
   const auto number = [&](Index place, std::int64_t scale) {
-    return std::ldexp(static_cast<double>(mpc::Signed(opened(place, 0))) / static_cast<double>(scale),
-                      -2 * shape.fraction_bits);
+    return static_cast<double>(mpc::Signed(opened(place, 0))) / static_cast<double>(scale) / square_of_one;
   };
   MatrixXd squares(shape.entries(), shape.entries());
   ForEachPair(shape, [&](Index j, Index k, Index place) { squares(j, k) = number(place, ScaleOf(j, k)); });
@@ -239,7 +247,7 @@ Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double r
   const double logit = shape.outputs == 1 ? 0.5 : 1;
   Model model{.weights = weights.topRows(shape.features) * (logit / row_norm),
               .bias = kConstant * logit * weights.bottomRows(1).transpose()};
-  const double noise = deviation / static_cast<double>(LargestSquare(shape.fraction_bits));
+  const double noise = deviation / static_cast<double>(LargestSquare(shape.unit));
   if (RelativeNoise(inverse, noise) > 1) return model;
   // Of each weight, and of the logit at the origin.
   MatrixXd wanted = MatrixXd::Identity(shape.entries(), shape.entries()) * (logit / row_norm);

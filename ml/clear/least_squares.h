@@ -13,11 +13,14 @@
 /// of it with noise is solved. The proof is in docs/explanation/privacy.md, "Least squares".
 namespace trefoil::ml {
 
+inline constexpr std::uint64_t kLargestUnit = std::uint64_t{1}
+                                              << 28;  ///< of it the sensitivity's square is exact
+
 /// What the sums are made of, all public.
 struct SquaresShape {
   mpc::Index features = 0;
-  mpc::Index outputs = 1;  ///< targets of a record
-  int fraction_bits = 16;  ///< f, 8 to 24: rows, scaled to norm 1, and targets lie on a lattice of 2^-f
+  mpc::Index outputs = 1;                       ///< targets of a record
+  std::uint64_t unit = std::uint64_t{1} << 16;  ///< N, even, at most kLargestUnit: norm 1 of rows and targets
 
   /// Of a row with its constant.
   [[nodiscard]] mpc::Index entries() const { return features + 1; }
@@ -34,9 +37,9 @@ struct SquaresShape {
 [[nodiscard]] Eigen::MatrixXd RangeTargets(const std::vector<int>& steps);
 
 /// The sum over the records of their products, in integers: `numbers()` x 1. Rows are divided by `row_norm`; whatever
-/// they and the targets are, what is longer than 1 then is shortened, and all is rounded towards zero on the lattice.
-/// Cost: n p^2 multiplications. Pre: finite numbers, as many targets as rows; sums below 2^63 / LargestSquare() records;
-/// not within a loop of `pool`.
+/// they and the targets are, what is longer than 1 then is shortened, and all is rounded towards zero to units of 1/N.
+/// Cost: n p^2 multiplications. Pre: N = 2^f with f from 8 to 24; finite numbers, as many targets as rows; sums below
+/// 2^63 / LargestSquare() records; not within a loop of `pool`.
 [[nodiscard]] mpc::RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_norm,
                                            const Eigen::MatrixXd& targets, ThreadPool& pool);
 
@@ -53,7 +56,8 @@ struct SquaresColumns {
 
 /// One party's numbers of all rows as SumOfSquares makes them, `height` x its width; rows beyond its own are zeros. Its
 /// columns are shortened to the root of their share of all columns in place of 1, so that whatever the three have, a row's
-/// squares add up to 1 at most. `targets`: empty at a party without. Pre: as many rows as targets, `height` at most; finite.
+/// squares add up to 1 at most. `targets`: empty at a party without. Pre: N as for SumOfSquares; as many rows as targets,
+/// `height` at most; finite.
 [[nodiscard]] mpc::RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns,
                                             int party, const Rows& x, double row_norm,
                                             const Eigen::MatrixXd& targets, mpc::Index height,
@@ -64,11 +68,11 @@ struct SquaresColumns {
 [[nodiscard]] mpc::RingMatrix SumOfProducts(const SquaresShape& shape, const mpc::RingMatrix& products);
 
 /// The most that one record changes such a sum by, whatever it is, L2 and in the sum's units, rounded up: added or
-/// removed, or replaced by another, in part or as a whole.
-[[nodiscard]] std::uint64_t SquaresSensitivity(int fraction_bits,
+/// removed, or replaced by another, in part or as a whole. Pre: a shape's unit.
+[[nodiscard]] std::uint64_t SquaresSensitivity(std::uint64_t unit,
                                                dp::Neighbours neighbours = dp::Neighbours::kAdded);
 /// The most that one record adds to any one number of it.
-[[nodiscard]] std::uint64_t LargestSquare(int fraction_bits);
+[[nodiscard]] std::uint64_t LargestSquare(std::uint64_t unit);
 
 /// What is added to each square before the equations of `shape` are solved, for noise of `deviation` on each number
 /// (SumOfSquares' units): half the largest eigenvalue of the noise, by its law. In the scale of rows of norm 1.

@@ -19,11 +19,6 @@ using protocols::Rounding;
 /// From the squares of features to row_norm_bits.
 int NormShift(const StepPlan& plan) { return 2 * plan.settings.fraction_bits - plan.row_norm_bits; }
 
-/// From the steps of a target to the labels' lattice.
-int TargetShift(const StepPlan& plan) { return kTargetBits - plan.settings.fraction_bits; }
-
-bool RoundsTargets(const StepPlan& plan) { return plan.settings.targets && TargetShift(plan) > 0; }
-
 /// Squared norms with the mask bit, rounded up as the norms of a party's own records are: by adding what lacks one unit
 /// to a unit, to records alone, before it is rounded down.
 ArithShare SquaredNorms(mpc::Context& party, const StepPlan& plan, const ArithShare& features,
@@ -38,13 +33,23 @@ ArithShare SquaredNorms(mpc::Context& party, const StepPlan& plan, const ArithSh
 ArithShare LabelsOf(mpc::Context& party, const StepPlan& plan, const ArithShare& labels,
                     const ArithShare& mask) {
   if (!plan.settings.targets) return (Word{1} << plan.settings.fraction_bits) * labels;
-  if (!RoundsTargets(plan)) return labels;
-  const Word half = Word{1} << (TargetShift(plan) - 1);  // to the nearest
-  return protocols::Truncate(party, labels + half * mask, TargetShift(plan), Range::kNonNegative,
-                             Rounding::kExact);
+  return RoundTargets(party, labels, mask, plan.settings.fraction_bits);
 }
 
 }  // namespace
+
+ArithShare RoundTargets(mpc::Context& party, const ArithShare& targets, const ArithShare& mask,
+                        int fraction_bits) {
+  const int shift = kTargetBits - fraction_bits;
+  if (shift <= 0) return targets;
+  const Word half = Word{1} << (shift - 1);  // to the nearest
+  return protocols::Truncate(party, targets + half * mask, shift, Range::kNonNegative, Rounding::kExact);
+}
+
+mpc::Cost RoundTargetsCost(Index rows, int fraction_bits) {
+  const int shift = kTargetBits - fraction_bits;
+  return shift <= 0 ? mpc::Cost() : protocols::TruncateCost(rows, shift, Rounding::kExact);
+}
 
 Index DepositedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns; }
 
@@ -60,8 +65,8 @@ ArithShare EncodeDeposited(mpc::Context& party, const StepPlan& plan, const Arit
 
 mpc::Cost EncodeDepositedCost(const StepPlan& plan, Index rows) {
   const mpc::Cost norms = protocols::TruncateProductCost(rows, NormShift(plan), Rounding::kExact);
-  if (!RoundsTargets(plan)) return norms;
-  return Then(protocols::TruncateCost(rows, TargetShift(plan), Rounding::kExact), norms);
+  if (!plan.settings.targets) return norms;
+  return Then(RoundTargetsCost(rows, plan.settings.fraction_bits), norms);
 }
 
 std::vector<ArithShare> EncodeAllDeposited(mpc::Context& party, const StepPlan& plan,

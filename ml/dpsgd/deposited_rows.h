@@ -13,6 +13,13 @@ namespace trefoil::ml {
 /// target in steps of 2^-kTargetBits.
 [[nodiscard]] mpc::Index DepositedColumns(const StepPlan& plan);
 
+/// The targets of such rows in steps of 2^-fraction_bits of their range, to the nearest; as they are from kTargetBits on.
+/// Pre:  from 0 to 2^kTargetBits, times the mask bit; at least one fraction bit.
+/// Cost: RoundTargetsCost: one exact truncation. Throws NetworkError, ProtocolError.
+[[nodiscard]] mpc::ArithShare RoundTargets(mpc::Context& party, const mpc::ArithShare& targets,
+                                           const mpc::ArithShare& mask, int fraction_bits);
+[[nodiscard]] mpc::Cost RoundTargetsCost(mpc::Index rows, int fraction_bits);
+
 /// Such rows as records that EncodeRecords() might have made: the same numbers, squared norms and targets included.
 /// Pre:    rows that FaultyRows (protocols/comparison/row_check.h) finds no fault with, whose squared norms are below
 ///         2^62.

@@ -10,10 +10,11 @@ import time
 import unittest
 import zipfile
 
+from least_squares_test import solved
 from deposit_files import change_rows, key_of
 from owners_test import HOSTS
 from store_check_test import plus
-from trefoil_program import ProgramTest, free_base_port
+from trefoil_program import PATIENCE, ProgramTest, free_base_port
 
 ROW, MASK = 2 * 3 + 2 * 8, 2 * 3  # two features of 19 bits in three bytes each, then mask bit and label
 STEPS, RATE = 8, 3.0
@@ -33,6 +34,8 @@ name = "b"
 [data.label]
 column = "y"
 values = ["no", "yes"]
+[features]
+row_norm = 1.5
 [model]
 loss = "squared"
 [training]
@@ -44,6 +47,12 @@ sigma = 0.001
 delta = 1e-5
 clip = 8.0
 sampling = "full"
+"""
+
+# Of the same records, and so of the same study.
+SQUARES = JOB[:JOB.index("[model]")].replace('"dpsgd"', '"least-squares"') + """[privacy]
+sigma = 0.01
+delta = 1e-5
 """
 
 
@@ -74,6 +83,16 @@ def plain_weights(rows):
     return weights
 
 
+def plain_squares(rows):
+    """Ridge regression in rows of norm 1 at most with a constant 1/2, of targets 1 and -1; a logit is half of a target."""
+    penalty = 1.5 * 0.01 * math.sqrt(45) / 4  # the root of 3/2 times the noise on a square, of all three parties
+    points = [(a / 1.5, b / 1.5, 0.5) for a, b, _ in rows]
+    targets = [2 * label - 1 for _, _, label in rows]
+    squares = [[sum(x[j] * x[k] for x in points) + (penalty if j == k else 0) for k in range(3)] for j in range(3)]
+    a, b, constant = solved(squares, [sum(x[j] * target for x, target in zip(points, targets, strict=True)) for j in range(3)])
+    return [a / 3, b / 3, constant / 4]
+
+
 def model_weights(path):
     """Two weights and the intercept of model.npz."""
     values = []
@@ -100,9 +119,9 @@ class StoreTraining(ProgramTest):
             for party in range(3):
                 self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", owner, f"{owner}/owner.pub")
 
-    def write_job(self, *changes, study=None):
+    def write_job(self, *changes, study=None, job=JOB):
         """The job with its study named, and what else it should say."""
-        text = JOB.replace("capacity", f'study = "{study or self.study}"\ncapacity')
+        text = job.replace("capacity", f'study = "{study or self.study}"\ncapacity')
         for old, new in changes:
             self.assertIn(old, text)
             text = text.replace(old, new)
@@ -133,17 +152,17 @@ class StoreTraining(ProgramTest):
     def train(self, *options):
         """Code, output and errors of each party."""
         processes = self.start(*options)
-        outputs = [process.communicate(timeout=300) for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
 
-    def assert_trained_on(self, rows):
+    def assert_trained_on(self, rows, plain=plain_weights, delta=0.004):
         """By all three, within what noise and fixed point come to."""
-        expected = plain_weights(rows)
+        expected = plain(rows)
         for party in range(3):
             found = model_weights(self.folder / f"r{party}/model.npz")
             self.assertEqual(found, model_weights(self.folder / "r0/model.npz"))
             for one, other in zip(found, expected, strict=True):
-                self.assertAlmostEqual(one, other, delta=0.004)
+                self.assertAlmostEqual(one, other, delta=delta)
         self.assertGreater(max(map(abs, expected)), 0.2)
 
     def test_the_model_is_that_of_all_owners_records(self):
@@ -194,6 +213,49 @@ class StoreTraining(ProgramTest):
         rows = self.owners["hospital"] + self.owners["clinic"]
         right = sum((weights[0] * a + weights[1] * b + weights[2] > 0) == bool(label) for a, b, label in rows)
         self.assertGreater(right, 30)  # of 40; of 600 plain runs with as much noise none had fewer
+
+    def test_least_squares_are_of_all_owners_records_and_charged_to_them(self):
+        ids = self.deposit_all()
+        # A hostile row would weigh as much as 2^16 records.
+        secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
+        self.deposit("clinic", "hostile", capacity=4, rows=self.owners["clinic"][:4])
+        change_rows(self.folder / "hostile", secrets, key_of(self.folder / "clinic/owner.key"), lambda words: plus(words, MASK + ROW, 8, 1 << 16))
+        hostile = self.accept("hostile")
+        self.write_job(job=SQUARES)
+        self.set_caps((1e9, 1e9, 1e9))
+        check = ("check", "--config", "d/party-1/party.toml", "--job", "job.toml", "--wait", "100ms")
+        self.assertIn("pass  ledgers of owners: 2 populations, each with room for the job", self.run_program(*check).stdout)
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+            self.assertIn(f"warning: deposit {hostile} of clinic is left out: a row is neither a record", output)
+        # The noise of a square has deviation 0.0205, that of an equation with these weights 0.072, and the equations have
+        # eigenvalues above 2.1: a weight's deviation is below 0.0115, and seven of them are exceeded with a probability of 10^-11.
+        self.assert_trained_on(self.owners["hospital"] + self.owners["clinic"], plain_squares, delta=0.08)
+        summary = self.summary("r2")
+        self.assertEqual([one["deposit"] for one in summary["deposits"]["used"]], sorted(ids.values()))
+        self.assertEqual([one["deposit"] for one in summary["deposits"]["left_out"]], [hostile])
+        record = json.loads((self.folder / "r2/record.json").read_text())
+        self.assertEqual((record["deposited"], record["unit"], record["neighbours"]), (True, "record", "added"))
+        self.assertEqual([len(self.ledger(party, "hospital")["jobs"]) for party in range(3)], [1] * 3)
+        # Of the same budgets as a training.
+        spent = self.ledger(1, "clinic")["epsilon_insider"]
+        self.set_caps((1e9, 1.01 * spent, 1e9))
+        self.clear_runs()
+        for party, (code, output, error) in enumerate(self.train()):
+            self.assertEqual(code, 5, output)
+            self.assertIn('with data.capped = "leave-out"', error)
+            self.assertFalse((self.folder / f"r{party}/record.json").exists())
+
+    def test_least_squares_on_deposits_have_an_epsilon_for_each_adversary_and_their_refusals(self):
+        self.write_job(("sigma = 0.01", 'sigma = 2.0\naccountant = "pld"'), job=SQUARES)
+        told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
+        entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
+        for keys, deviation in ((("epsilon_insider", "epsilon_owner_and_party"), 2), (("epsilon_outsider", "epsilon_owner"), 2 * math.sqrt(1.5))):
+            for key in keys:
+                self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
+        self.fail_with(2, 'data.source: found "store", expected "files"', "local", "--job", "job.toml", "--out", "l")
+        self.write_job(("row_norm = 1.5", "row_norm = 1e5"), job=SQUARES)
+        self.fail_with(2, "fraction_bits: found 16 with features.row_norm 100000 and data.source", "plan", "--job", "job.toml")
 
     def test_a_hostile_deposit_is_left_out_and_named(self):
         self.deposit_all()

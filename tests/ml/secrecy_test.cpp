@@ -19,6 +19,7 @@
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/column_squares.h"
 #include "ml/on_shares/correct_counts.h"
+#include "ml/on_shares/deposited_squares.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "ml/on_shares/score_histogram.h"
 #include "protocols/arithmetic/multiply.h"
@@ -193,6 +194,21 @@ TEST(ColumnSquaresSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(squares, 69, 16);
+}
+
+/// The products of rows on shares, whose targets are rounded, opened to nobody.
+TEST(DepositedSquaresSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  const DepositedScale scale{.fraction_bits = 16};
+  const SquaresShape shape{.features = 2, .unit = scale.unit()};
+  protocols::ProtocolCase squares;
+  squares.run = [&](mpc::Context& party, Index rows, Word secret) {
+    const auto deposited = protocols::Input(
+        party, 0, party.self() == 0 ? RingMatrix::Constant(rows, 4, secret % 2) : RingMatrix(), {rows, 4});
+    const auto sum = SumOfDepositedSquares(party, shape, scale, DepositedLabels::kTargets, {deposited});
+    (void)NoisySum(party, sum, RingMatrix::Zero(shape.numbers(), 1), {});
+    return protocols::Output{};
+  };
+  ExpectUniformViews(squares, 71, 16);
 }
 
 /// One owner's size and weights, and every party's noises. Of several owners' sizes the smallest is found by

@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
+#include "deposit/on_shares/checked_rows.h"
 #include "deposit/store/open_store.h"
+#include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/reveal.h"
 #include "tests/deposit/sample_deposit.h"
 #include "tests/support/error_text.h"
@@ -198,6 +200,25 @@ TEST_F(StoreRecordsTest, AreLeftOutAtAllThreeWhereOnePartysBudgetOfThePopulation
   EXPECT_THAT(ended[1].error, HasSubstr(": ledger of ward: spent; with data.capped = \"leave-out\""));
   for (const std::size_t party : {0U, 2U})
     EXPECT_THAT(ended.at(party).error, HasSubstr("no budget left for this job at party 1; with data.capped"));
+}
+
+TEST_F(StoreRecordsTest, AreNoneWhereAPartySaysSomethingElseThanWhatIsCapped) {
+  const auto id = Accept(Made(5));
+  for (const std::string& text : {std::string(), std::string("2"), std::string("00")}) {
+    const auto errors = RunParties(Seed{1}, [&](mpc::Context& party) -> std::string {
+      if (party.self() == 0) {
+        (void)AgreeOnDeposits(party, IdOf(study_), {id});
+        (void)protocols::ExchangeTexts(party, text, 10);
+        return "party 0: sent";
+      }
+      const auto records = Opened(party.self());
+      (void)records->Load();
+      return ErrorText<ProtocolError>([&] {
+        (void)records->Share(party, [&](const jobs::Population& one) { return cap_(party.self(), one); });
+      });
+    });
+    for (const auto& error : errors) EXPECT_THAT(error, testing::ContainsRegex("party 0:? sent")) << text;
+  }
 }
 
 TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {

@@ -272,10 +272,45 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
 
 TEST(StoreJob, IsOfTypesThatTakeDepositsAlone) {
   const TemporaryFolder folder;
-  const auto text =
-      Replaced(Replaced(kStoreJob, "\"dpsgd\"", "\"least-squares\""), "[training]", "[training]");
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", text)); }),
+  const std::string text(kStoreJob);
+  const auto statistics = Replaced(text, "\"dpsgd\"", "\"statistics\"");
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", statistics)); }),
               HasSubstr("data.source"));
+  // Least squares are another.
+  const auto squares = Replaced(text.substr(0, text.find("[training]")), "\"dpsgd\"", "\"least-squares\"") +
+                       "[privacy]\nsigma = 1.5\ndelta = 1e-5\n";
+  const auto job = ReadJob(folder.Write("x.toml", squares));
+  EXPECT_TRUE(IsOnDeposits(*job));
+  EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
+  EXPECT_EQ(HashOf(*ReadJob(folder.Write("y.toml", TomlOf(*job)))), HashOf(*job));
+  const auto files = ReadJob(
+      folder.Write("x.toml", Replaced(squares, "source = \"store\"\ncapacity = 60", "rows = [20, 20, 20]")));
+  EXPECT_THAT(files->Json(), Not(HasSubstr("source")));
+  for (const auto& [settings, cause] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"features.row_norm=0.00390625", "fraction_bits=8"},
+            "fraction_bits: found 8 with features.row_norm"},
+           {{"features.row_norm=5000", "fraction_bits=16"},
+            "fraction_bits: found 16 with features.row_norm 5000"},
+           {{"fraction_bits=24", "data.capacity=1000000"},
+            "data.capacity: found 1000000, with noise more than"}}) {
+    EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", squares), settings); }),
+                HasSubstr(cause));
+  }
+}
+
+TEST(StoreJob, IsOfWholeRecordsWithoutWeights) {
+  const auto weight =
+      Replaced(kStoreJob, "[training]", "[[data.column]]\nname = \"w\"\nkind = \"weight\"\n[training]");
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(weight); }),
+      HasSubstr("data.column: found one of kind \"weight\", expected none with data.source \"store\""));
+  auto vertical = Replaced(kStoreJob, "source = \"store\"", "source = \"store\"\npartition = \"vertical\"");
+  vertical = Replaced(vertical, "\"n\", \"y\"]", "\"n\", \"y\"], party = 1");
+  vertical = Replaced(vertical, "high = 90.0",
+                      "high = 90.0\nparty = 0\n[[data.column]]\nname = \"id\"\nkind = \"key\"");
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(vertical); }),
+      HasSubstr("data.partition: found \"vertical\", expected \"horizontal\" with data.source \"store\""));
 }
 
 TEST(FullJob, TakesAllRowsOfThePartiesInEveryStep) {

@@ -57,12 +57,11 @@ dp::Uint256 SquaresOf(const RingMatrix& sum) {
 /// Of the bound, squared.
 double ShareOfBound(const SquaresShape& shape, const Data& record, double row_norm) {
   const auto sum = SumOf(shape, record, row_norm);
-  const dp::Uint256 bound = SquaresSensitivity(shape.fraction_bits);
+  const dp::Uint256 bound = SquaresSensitivity(shape.unit);
   const auto squares = SquaresOf(sum);
   EXPECT_LE(squares, bound * bound);
   for (Index k = 0; k < sum.size(); ++k)
-    EXPECT_LE(std::abs(mpc::Signed(sum.data()[k])),
-              static_cast<std::int64_t>(LargestSquare(shape.fraction_bits)));
+    EXPECT_LE(std::abs(mpc::Signed(sum.data()[k])), static_cast<std::int64_t>(LargestSquare(shape.unit)));
   return squares.convert_to<double>() / (bound * bound).convert_to<double>();
 }
 
@@ -87,7 +86,7 @@ TEST(SquaresSensitivity, IsReachedAndNeverExceededWhateverTheRecord) {
     for (const double row_norm : {1.0, 0.3, 1024.0}) {
       double most = 0;
       for (const auto& [features, outputs] : {std::pair<Index, Index>{1, 1}, {2, 3}, {17, 1}, {60, 10}}) {
-        const SquaresShape shape{.features = features, .outputs = outputs, .fraction_bits = bits};
+        const SquaresShape shape{.features = features, .outputs = outputs, .unit = std::uint64_t{1} << bits};
         for (const double length : {0.0, 1e-30, 0.5, 1 - 1e-7, 1.0, 1 + 1e-7, 1.3, 1e20}) {
           for (const auto& record : Adversarial(shape, length * row_norm))
             most = std::max(most, ShareOfBound(shape, record, row_norm));
@@ -107,7 +106,7 @@ TEST(SquaresSensitivity, IsReachedAndNeverExceededWhateverTheRecord) {
 TEST(SquaresSensitivity, IsTheRootRoundedUp) {
   for (int bits = 8; bits <= 24; ++bits) {
     const dp::Uint256 wanted = dp::Uint256(841 * 45) << (4 * bits - 4);
-    const dp::Uint256 units = SquaresSensitivity(bits);
+    const dp::Uint256 units = SquaresSensitivity(std::uint64_t{1} << bits);
     EXPECT_GE(units * units, wanted);
     EXPECT_LT((units - 1) * (units - 1), wanted);
   }
@@ -116,7 +115,7 @@ TEST(SquaresSensitivity, IsTheRootRoundedUp) {
 // ---- The sum.
 
 TEST(SumOfSquares, IsTheSumOfEachRecordsProductsInIntegers) {
-  const SquaresShape shape{.features = 3, .outputs = 2, .fraction_bits = 20};
+  const SquaresShape shape{.features = 3, .outputs = 2, .unit = 1U << 20};
   const auto data = Normal(shape, 2500, 0.2, 3);  // more than two blocks, hardly a row longer than 1
   const auto sum = SumOf(shape, data);
   std::vector<std::int64_t> wanted(static_cast<std::size_t>(shape.numbers()));
@@ -140,7 +139,7 @@ TEST(SumOfSquares, IsTheSumOfEachRecordsProductsInIntegers) {
 }
 
 TEST(SumOfSquares, IsExactAtTheFinestLattice) {
-  const SquaresShape shape{.features = 2, .outputs = 1, .fraction_bits = 24};
+  const SquaresShape shape{.features = 2, .outputs = 1, .unit = 1U << 24};
   Data data = Normal(shape, 70, 0.3, 4);
   RingMatrix wanted = RingMatrix::Zero(shape.numbers(), 1);
   for (Index row = 0; row < data.x.rows(); ++row)
@@ -186,10 +185,10 @@ Model Solve(const SquaresShape& shape, const RingMatrix& opened, double row_norm
 }
 
 TEST(SolveSquares, IsRidgeRegressionWhereNoiseIsSmall) {
-  const SquaresShape shape{.features = 6, .outputs = 3, .fraction_bits = 20};
+  const SquaresShape shape{.features = 6, .outputs = 3, .unit = 1U << 20};
   constexpr double kRowNorm = 4;
   const auto data = Normal(shape, 400, 0.2, 5);
-  const double deviation = 0.1 * static_cast<double>(LargestSquare(20));
+  const double deviation = 0.1 * static_cast<double>(LargestSquare(shape.unit));
   EXPECT_NEAR(RidgeFor(shape, deviation), 0.1 * std::sqrt(3.5), 1e-12);
   const auto found = Solve(shape, SumOf(shape, data, kRowNorm), kRowNorm, deviation);
   const auto wanted = PlainRidge(data, kRowNorm, RidgeFor(shape, deviation));
@@ -198,8 +197,8 @@ TEST(SolveSquares, IsRidgeRegressionWhereNoiseIsSmall) {
 }
 
 TEST(SolveSquares, TakesNoisyProductsWithEigenvaluesBelowZero) {
-  const SquaresShape shape{.features = 1, .outputs = 1, .fraction_bits = 8};
-  const auto unit = static_cast<std::int64_t>(LargestSquare(8));
+  const SquaresShape shape{.features = 1, .outputs = 1, .unit = 1U << 8};
+  const auto unit = static_cast<std::int64_t>(LargestSquare(shape.unit));
   // [[-5, 0], [0, 2]] and (3, 1).
   RingMatrix opened(5, 1);
   for (Index k = 0; k < 5; ++k)
@@ -224,7 +223,7 @@ struct Releases {
 /// square over those that say one.
 VectorXd SquaredMoves(const Releases& releases, int draws) {
   const auto& [shape, data, row_norm, noise, origin] = releases;
-  const double deviation = noise * static_cast<double>(LargestSquare(shape.fraction_bits));
+  const double deviation = noise * static_cast<double>(LargestSquare(shape.unit));
   const auto exact = SumOf(shape, data, row_norm);
   const auto still = SolveSquares(shape, exact, row_norm, deviation, origin);
   std::mt19937_64 random(11);
@@ -251,7 +250,7 @@ VectorXd SquaredMoves(const Releases& releases, int draws) {
 /// 2,000 draws the means of five squared normals are within seven deviations of 1: a false alarm for one key in 10^8.
 /// What is of second order in the noise, a hundredth of the equations, is far below.
 TEST(SolveSquares, SaysHowFarNoiseMovesEachNumber) {
-  const SquaresShape shape{.features = 4, .outputs = 1, .fraction_bits = 20};
+  const SquaresShape shape{.features = 4, .outputs = 1, .unit = 1U << 20};
   auto data = Normal(shape, 3000, 0.8, 21);
   data.targets = data.x.cast<double>() * Eigen::Vector4d(0.4, -0.3, 0.1, 0);
   const auto means = SquaredMoves(
@@ -264,7 +263,7 @@ TEST(SolveSquares, SaysHowFarNoiseMovesEachNumber) {
 /// and ridge. About half of the draws say deviations, which are then too large rather than too small: the mean squares are
 /// 0.64 with a deviation of 0.03, so that the bounds are ten of these away.
 TEST(SolveSquares, SaysTooMuchRatherThanTooLittleWhereNoiseIsLarge) {
-  const SquaresShape shape{.features = 3, .outputs = 1, .fraction_bits = 20};
+  const SquaresShape shape{.features = 3, .outputs = 1, .unit = 1U << 20};
   Data data{.x = Rows::Zero(3000, 3), .targets = MatrixXd(3000, 1)};
   for (Index row = 0; row < data.x.rows(); ++row) {
     const Index of = row % 7 == 0 ? 2 : row % 2;
@@ -278,7 +277,7 @@ TEST(SolveSquares, SaysTooMuchRatherThanTooLittleWhereNoiseIsLarge) {
 }
 
 TEST(SolveSquares, SaysNoDeviationsWhereNoiseIsAsLargeAsTheEquations) {
-  const SquaresShape shape{.features = 3, .outputs = 1, .fraction_bits = 8};
+  const SquaresShape shape{.features = 3, .outputs = 1, .unit = 1U << 8};
   const RingMatrix nothing = RingMatrix::Zero(shape.numbers(), 1);
   EXPECT_FALSE(Solve(shape, nothing, 1, 1e6).deviations);
 }
@@ -291,7 +290,7 @@ RandomStream StreamOf(int party) { return RandomStream(FixedKey(static_cast<std:
 TEST(LeastSquares, OfThreePartiesAreThePlainOnesGivenTheSameNoise) {
   const SquaresShape shape{.features = 94, .outputs = 3};
   const double sigma = 3;
-  const auto sensitivity = SquaresSensitivity(shape.fraction_bits);
+  const auto sensitivity = SquaresSensitivity(shape.unit);
   std::array<Data, 3> own{Normal(shape, 30, 0.1, 6), Normal(shape, 0, 0.1, 7), Normal(shape, 50, 0.1, 8)};
   const auto opened = RunParties(Seed{9}, [&](mpc::Context& party) {
     NoisySums sums({.coordinates = shape.numbers(), .sigma = sigma, .sensitivity = sensitivity},

@@ -105,7 +105,7 @@ SquaresShape ShapeOf(const ColumnsCase& one) {
   const auto& features = one.columns.features;
   return {.features = features[0] + features[1] + features[2],
           .outputs = one.outputs,
-          .fraction_bits = one.fraction_bits};
+          .unit = std::uint64_t{1} << one.fraction_bits};
 }
 
 TEST(ColumnSquares, AreThePlainProductsOfTheJoinedRowsAtTheDeclaredCost) {
@@ -177,7 +177,7 @@ TEST(ColumnSquares, OfThreePartiesOpenAsThePlainSumGivenTheSameNoise) {
   const auto& one = Cases()[1];
   const auto joint = Normal(ShapeOf(one), one.columns, 60, 0.5, 9);
   const double sigma = 2;
-  const auto sensitivity = SquaresSensitivity(joint.shape.fraction_bits, dp::Neighbours::kReplaced);
+  const auto sensitivity = SquaresSensitivity(joint.shape.unit, dp::Neighbours::kReplaced);
   const auto stream = [](int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(70 + party))); };
   const auto opened = RunParties(Seed{10}, [&](mpc::Context& party) {
     NoisySums sums({.coordinates = joint.shape.numbers(), .sigma = sigma, .sensitivity = sensitivity},
@@ -212,7 +212,7 @@ double ShareOfBound(int bits, std::array<double, 2> angles, std::array<double, 2
                     std::array<double, 2> targets) {
   std::array<std::vector<__int128>, 2> sums;
   for (std::size_t k = 0; k < 2; ++k) {
-    Joint joint{.shape = {.features = 2, .fraction_bits = bits},
+    Joint joint{.shape = {.features = 2, .unit = std::uint64_t{1} << bits},
                 .columns = {.features = {2, 0, 0}, .target_party = 1},
                 .targets = MatrixXd::Constant(1, 1, targets.at(k))};
     joint.x[0].resize(1, 2);
@@ -222,7 +222,8 @@ double ShareOfBound(int bits, std::array<double, 2> angles, std::array<double, 2
     joint.x[2].resize(1, 0);
     sums.at(k) = PlainSum(joint, 1);
   }
-  const auto bound = static_cast<double>(SquaresSensitivity(bits, dp::Neighbours::kReplaced));
+  const auto bound =
+      static_cast<double>(SquaresSensitivity(std::uint64_t{1} << bits, dp::Neighbours::kReplaced));
   return SquaredDistance(sums[0], sums[1]) / (bound * bound);
 }
 
@@ -248,11 +249,11 @@ TEST(SquaresSensitivityOfReplacement, IsReachedAndNeverExceeded) {
 
 TEST(SquaresSensitivityOfReplacement, IsTheRootRoundedUpAndNotBelowAddition) {
   for (int bits = 8; bits <= 24; ++bits) {
-    const auto units = SquaresSensitivity(bits, dp::Neighbours::kReplaced);
+    const auto units = SquaresSensitivity(std::uint64_t{1} << bits, dp::Neighbours::kReplaced);
     const auto wanted = static_cast<unsigned __int128>(841 * 98) << (4 * bits - 4);
     EXPECT_GE(static_cast<unsigned __int128>(units) * units, wanted);
     EXPECT_LT(static_cast<unsigned __int128>(units - 1) * (units - 1), wanted);
-    EXPECT_GE(units, SquaresSensitivity(bits));
+    EXPECT_GE(units, SquaresSensitivity(std::uint64_t{1} << bits));
   }
 }
 
