@@ -1,6 +1,6 @@
 """Training of any PyTorch model by noisy sums of its records' gradients (DP-SGD), among three owners.
 
-Needs PyTorch 2, and computes on the processor.
+Needs PyTorch 2, and computes on the processor. Without its torch.func only models of few kinds of layers are taken.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from trefoil.session import Numbers, Rows, Session, SimulatedSession
 
 try:
     import torch
-    from torch.func import functional_call, grad, vmap
+
+    from trefoil._example_gradients import example_gradients
+    from trefoil._example_gradients import trainable as _trainable
 except ImportError as error:
     raise ImportError(f"trefoil.torch: found no PyTorch 2 ({error}): pip install torch") from None
 
@@ -35,7 +37,7 @@ class PrivateTrainer:
     `model`: the same at all three parties before the first step (torch.manual_seed), on the processor. A record's
     gradient is computed from that record alone, on a copy of the model that is thrown away. So layers that mix records
     (batch normalisation, unless in eval mode) are refused, and coins (dropout in training mode), since all three can
-    know their seed.
+    know their seed. A gradient's last digits, in the model's precision, may depend on how many records a block has.
     `optimizer`: any; it gets the noisy sum over the public expected batch as the parameters' gradients, and what it
     makes of it (momentum, Adam) costs nothing more.
     `data`: this party's records, as a tuple (X, y) of arrays or tensors, whose numbers get the model's precision, or
@@ -131,27 +133,18 @@ class PrivateTrainer:
         """A row for each record, whose gradient nothing but that record, the weights and what is fixed goes into."""
         # Copies, since what a forward pass leaves behind would tell the next one about other records.
         model, loss = copy.deepcopy((self.model, self.loss))
-        weights = {name: parameter.detach() for name, parameter in _trainable(model).items()}
-
-        def of_one(weights: dict[str, Any], x: Any, y: Any) -> Any:
-            return loss(functional_call(model, weights, (x[None],)), y[None])
-
         # One record more would move the coins of all after it, and so the sum by more than one vector; and the seed may
         # well be the one that made the same model at all three.
         coins = torch.get_rng_state()
-        x, y = _records(own, rows, next(iter(weights.values())).dtype)
+        x, y = _records(own, rows, next(iter(_trainable(model).values())).dtype)
         try:
-            parts = vmap(grad(of_one), in_dims=(None, 0, 0), randomness="error")(weights, x, y)
+            gradients = example_gradients(model, loss, x, y)
         except RuntimeError as error:
             why = (str(error).splitlines() or [""])[0].split(". ")[0]
             raise ConfigError(f"model: found no gradient of a record by itself and without coins: {why}") from error
         if not torch.equal(coins, torch.get_rng_state()):
             raise ConfigError("data: found records made with coins of PyTorch's generator, expected none")
-        return torch.cat([parts[name].reshape(len(x), -1) for name in weights], dim=1).double()
-
-
-def _trainable(model: Any) -> dict[str, Any]:
-    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+        return gradients.double()
 
 
 def _objection(module: Any) -> str:

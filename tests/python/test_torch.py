@@ -195,6 +195,23 @@ def test_refuses_what_would_break_the_promise():
     PrivateTrainer(fixed, sgd(fixed), trefoil.SimulatedSession(job_of(fixed)), data)
 
 
+def test_without_torch_func_takes_only_what_hooks_take(monkeypatch):
+    data = [images(k) for k in range(3)]
+    flat_model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 3))
+    wanted = [gradient_of(flat_model, data[0][0][row], data[0][1][row]) for row in range(7)]
+    monkeypatch.setattr("trefoil._example_gradients.vmap", None)
+    trainer = PrivateTrainer(flat_model, sgd(flat_model), trefoil.SimulatedSession(job_of(flat_model)), data, block=3)
+    found = np.concatenate(list(trainer._gradients(data[0], np.arange(7))))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    model = net()
+    with pytest.raises(trefoil.ConfigError) as error:
+        PrivateTrainer(model, sgd(model), trefoil.SimulatedSession(job_of(model)), data)
+    assert str(error.value) == (
+        "model: found no gradient of a record by itself and without coins: hooks take no Net at its top, and PyTorch "
+        f"{torch.__version__} has no torch.func"
+    )
+
+
 def test_three_parties_have_the_same_model_after_each_step(party_files, tmp_path):
     models = [net() for _ in range(3)]
     job = job_of(models[0], steps=3, rows=20)
