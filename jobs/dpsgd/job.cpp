@@ -40,7 +40,8 @@ void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
                     ": [data] query: found a query, expected files, for a job with features.standardise");
 }
 
-/// Noise beside the farthest that a training goes: records that do not all point one way go a tenth of it.
+/// Noise beside how far records of p numbers go that do not all point one way, which is about the farthest over the root of
+/// p: from about here on a training of tables lost much of what it had without (docs/howto/settings.md).
 constexpr double kDrowningNoise = 0.1;
 
 class DpsgdJob : public Job {
@@ -132,12 +133,13 @@ std::vector<std::string> DpsgdJob::Advice() const {
   const auto rows = static_cast<double>(settings_.groups ? settings_.group_rows : 1);
   const double noise = rows * kAllOverTwo * Privacy().sigma /
                        (settings_.expected_batch * std::sqrt(static_cast<double>(settings_.steps)));
-  if (noise < kDrowningNoise) return {};
-  return {fmt::format(
-      "the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, which mostly "
-      "drowns what "
-      "{} rows say: a larger epsilon, more rows or a larger training.expected_batch is what helps",
-      noise, settings_.steps, TotalRows(job_.data))};
+  if (noise * std::sqrt(static_cast<double>(settings_.features)) < kDrowningNoise) return {};
+  return {
+      fmt::format("the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, "
+                  "which with {} "
+                  "features drowns much of what {} rows say: a larger epsilon, more rows or a larger "
+                  "training.expected_batch is what helps",
+                  noise, settings_.steps, settings_.features, TotalRows(job_.data))};
 }
 
 std::string DpsgdJob::Uncovered() const {

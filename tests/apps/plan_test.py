@@ -98,13 +98,14 @@ class Advice(ProgramTest):
 
     def test_has_nothing_to_say_of_a_good_job(self):
         self.assertEqual(self.advice("features.row_norm=2.0"), [])
+        self.assertEqual(self.advice("features.row_norm=2.0", "privacy.sigma=25.0"), [])
 
     def test_finds_what_is_wrong(self):
         cases = {
             "privacy.delta=0.002": "privacy.delta, 0.002, is not below one over the 600 rows",
             "privacy.sampling=public": "an insider, one of the three parties, has epsilon",
             "features.row_norm=1.1": "features.row_norm, 1.1, is below 1.7, about what rows of these columns come to",
-            "privacy.sigma=100.0": "the noise in a record's logit comes to 0.1",
+            "privacy.sigma=30.0": "the noise in a record's logit comes to 0.04",  # of eight features
         }
         for setting, text in cases.items():
             (line,) = self.advice(*([] if "row_norm" in setting else ["features.row_norm=2.0"]), setting)
