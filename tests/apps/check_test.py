@@ -161,7 +161,8 @@ class Check(CheckedParties, ProgramTest):
             output, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, output + error)
             self.assertNotIn("fail", output)
-            self.assertNotRegex(output, "(?m)^warn  (?!swap: )")  # of this machine's swap space
+            # Of this machine's swap space, and that so small a job learns little.
+            self.assertNotRegex(output, "(?m)^warn  (?!swap: |job: the noise in a record's logit)")
         for days, warned in ((40, False), (20, True)):
             certificate = self.certificate(days)
             self.path("party.crt").write_bytes(certificate)
@@ -169,6 +170,12 @@ class Check(CheckedParties, ProgramTest):
             self.assertEqual(f"warn  d/party-0/party.crt: expires in {days - 1} days: its owner makes a new one with init" in output,
                              warned, output)
             self.assertIn("pass  certificate: ", output)
+
+    def test_warns_of_what_the_jobs_own_numbers_say_against_it(self):
+        self.deploy()
+        job = self.edited_job("delta = 1e-5", "delta = 0.01")
+        output = self.run_program("check", "--config", "d/party-0/party.toml", "--job", job, "--wait", "100ms").stdout
+        self.assertRegex(output, "(?m)^warn  job: privacy.delta, 0.01, is not below one over the 900 rows that the job declares")
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
     @unittest.skipIf(os.environ.get("TREFOIL_SANITIZE"), "a sanitizer locks no memory")
