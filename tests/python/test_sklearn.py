@@ -144,5 +144,5 @@ def test_weighs_classes_and_takes_a_threshold():
     ]:
         with pytest.raises(trefoil.ConfigError, match=text):
             fit(**wrong)
-    with pytest.raises(trefoil.ConfigError, match="model.threshold: only with two classes"):
+    with pytest.raises(trefoil.ConfigError, match="model.threshold: found it with other than two classes"):
         kind(threshold=0.2).fit(X, np.arange(900) % 3)
