@@ -364,7 +364,8 @@ class Check(Training):
         for process in [self.check(i, "--job", "d/job.toml", "--wait", "20s") for i in PARTIES]:
             stdout, stderr = process.communicate(timeout=PATIENCE)
             self.assertEqual((process.returncode, self.errors(stderr)), (0, ""), stdout)
-            self.assertTrue(all(line.startswith("pass  ") for line in stdout.splitlines()), stdout)
+            # But that so small a job learns little.
+        self.assertTrue(all(line.startswith(("pass  ", "warn  job: the noise in a record's logit")) for line in stdout.splitlines()), stdout)
 
     def test_names_the_first_failure_and_goes_on(self):
         self.prepare()
