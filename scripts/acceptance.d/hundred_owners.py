@@ -21,7 +21,7 @@ import time
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 OWNERS, IMAGES = 100, 600
 FIRST_PORT = 7880
-STEPS = 60
+STEPS = 120  # with the rate and the clip of configs/mnist.toml
 
 
 def main():
@@ -47,9 +47,8 @@ def main():
     own_job = (PROJECT / "configs/mnist.toml").read_text()
     text = re.sub(r'(?m)^rows = .*$', 'source = "store"\ncapacity = 60000', own_job)
     text = re.sub(r"(?s)\[training\].*?(?=\n\[privacy\])",
-                  f'[training]\nsteps = {STEPS}\nexpected_batch = "auto"\nlearning_rate = "auto"\nmomentum = 0.5\nschedule = "linear"\n', text)
+                  f'[training]\nsteps = {STEPS}\nexpected_batch = "auto"\nlearning_rate = 10.0\nmomentum = 0.9\nschedule = "linear"\n', text)
     text = text.replace('sampling = "owner-poisson"', 'sampling = "full"').replace('accountant = "rdp"', 'accountant = "pld"')
-    text = re.sub(r"(?m)^clip = .*$", 'clip = "auto"', text)
     text = re.sub(r"(?s)\n\[local\].*", "\n", text)
     job = out / "job.toml"
     job.write_text(text)
