@@ -134,6 +134,8 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
     return OnDeposits() ? ScaleOf(job()).unit() : std::uint64_t{1} << job().fraction_bits;
   }
   [[nodiscard]] bool OnDeposits() const { return job().store.on; }
+  /// Whether products are made on shares, as no party has whole rows.
+  [[nodiscard]] bool OnShares() const { return Vertical() || OnDeposits(); }
   [[nodiscard]] bool Vertical() const { return job().data.vertical; }
   /// Of rows that all parties know to be there other values are what may be learned.
   [[nodiscard]] std::uint64_t Sensitivity() const {
@@ -212,9 +214,8 @@ JobCost LeastSquaresJob::Cost() const {
   const double sums =
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;
   // On shares: those of all rows, and copies of them in the order of a row.
-  const bool shared = Vertical() || OnDeposits();
-  const double of_row = shared ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
-                               : (entries - 1) * sizeof(float);
+  const double of_row = OnShares() ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
+                                   : (entries - 1) * sizeof(float);
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) = static_cast<double>(job().data.rows.at(OnDeposits() ? 0 : party)) * of_row + sums;
   cost.results = AtReceivers(2 * entries * static_cast<double>(shape.outputs) * sizeof(double));
@@ -278,16 +279,15 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   }
   if (OnDeposits())
     products = ml::SumOfDepositedSquares(party, shape, ScaleOf(job()), Labels(), std::move(deposits.rows));
-  const bool shared = Vertical() || OnDeposits();
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
   if (OnDeposits()) result.summary["deposits"] = std::move(deposits.summary);
-  if (const auto sum = shared ? sums.Next(party, products) : sums.Next(party, sums_)) {
+  if (const auto sum = OnShares() ? sums.Next(party, products) : sums.Next(party, sums_)) {
     result.model = ml::SolveSquares(shape, *sum, RowNorm(), Deviation(), RowOfZeros(job()));
-    if (shared) return result;  // nobody has whole rows to compare it with
+    if (OnShares()) return result;  // nobody has whole rows to compare it with
     result.owner_warnings = [this, model = *result.model] {
       return OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights);
     };

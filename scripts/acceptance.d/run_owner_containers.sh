@@ -42,22 +42,16 @@ wait_for() {
   done
   wrong "$1 has not ended after $second s"
 }
-# expect_volumes SERVICE VOLUME ...: these and no others.
-expect_volumes() {
-  local service=$1 found expected
-  shift
-  found=$(podman inspect --format '{{range .Mounts}}{{println .Name}}{{end}}' "$(container "$service")" | sed '/^$/d' | sort)
+# expect_only FORMAT SERVICE NAME ...: what its container is connected with by that format of podman inspect, and nothing else.
+expect_only() {
+  local format=$1 service=$2 found expected
+  shift 2
+  found=$(podman inspect --format "$format" "$(container "$service")" | sed '/^$/d' | sort)
   expected=$(printf "${project}_%s\n" "$@" | sort)
-  [ "$found" = "$expected" ] || wrong "$service mounts: $found"
+  [ "$found" = "$expected" ] || wrong "$service: found $found, expected $expected"
 }
-# expect_networks SERVICE NETWORK ...: these and no others.
-expect_networks() {
-  local service=$1 found expected
-  shift
-  found=$(podman inspect --format '{{range $name, $_ := .NetworkSettings.Networks}}{{println $name}}{{end}}' "$(container "$service")" | sed '/^$/d' | sort)
-  expected=$(printf "${project}_%s\n" "$@" | sort)
-  [ "$found" = "$expected" ] || wrong "$service is on: $found"
-}
+expect_volumes() { expect_only '{{range .Mounts}}{{println .Name}}{{end}}' "$@"; }
+expect_networks() { expect_only '{{range $name, $_ := .NetworkSettings.Networks}}{{println $name}}{{end}}' "$@"; }
 
 start=$SECONDS
 compose up >up.log 2>&1 &
