@@ -32,8 +32,7 @@ MAY_USE = {
 CONFINED = [
     (r"boost/asio.*", r"net/link/asio\.h", "net/link/asio.h is the one way to Asio"),
     (r"boost/beast.*", r"net/http/(http_endpoint|https_server|https_client)\.cpp", "HTTP is spoken in net/http/"),
-    (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/local/free_ports\.cpp",
-     "sockets belong in net/ (and apps/local/free_ports.cpp, which looks for free ports)"),
+    (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*", "sockets belong in net/"),
     (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp",
      "OpenSSL belongs in net/ (TLS) and mpc/ (AES)"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),

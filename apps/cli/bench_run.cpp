@@ -14,7 +14,6 @@
 
 #include "apps/local/child_process.h"
 #include "apps/local/deployment.h"
-#include "apps/local/free_ports.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"

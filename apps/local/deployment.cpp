@@ -7,6 +7,7 @@
 #include "base/files/files.h"
 #include "deposit/keys.h"
 #include "net/link/certificate.h"
+#include "net/start/free_ports.h"
 
 namespace trefoil::apps {
 namespace {
@@ -25,6 +26,12 @@ std::string ListenHost(const std::string& host) {
 }
 
 }  // namespace
+
+std::array<jobs::Address, 3> FreeLoopbackAddresses() {
+  const auto ports = net::FreeLoopbackPorts();
+  return {jobs::Address{"127.0.0.1", ports[0]}, jobs::Address{"127.0.0.1", ports[1]},
+          jobs::Address{"127.0.0.1", ports[2]}};
+}
 
 std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts, std::uint16_t base_port) {
   const bool all_differ = std::set(hosts.begin(), hosts.end()).size() == hosts.size();

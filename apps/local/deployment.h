@@ -16,6 +16,9 @@ inline constexpr const char* kFeatureModel = "data/features.onnx";
 [[nodiscard]] std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts,
                                                        std::uint16_t base_port);
 
+/// Free ports of 127.0.0.1 (net::FreeLoopbackPorts), one for each party.
+[[nodiscard]] std::array<jobs::Address, 3> FreeLoopbackAddresses();
+
 /// The party file of party `id` (0 to 2), with the file names of a party folder and no data. A party whose host is a
 /// loopback address or "localhost" listens there only, any other on all interfaces.
 [[nodiscard]] jobs::PartyFile DescribeParty(int id, const std::array<jobs::Address, 3>& addresses);

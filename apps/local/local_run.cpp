@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "apps/local/deployment.h"
-#include "apps/local/free_ports.h"
 #include "apps/local/local_results.h"
 #include "apps/local/party_processes.h"
 #include "base/error.h"
@@ -20,6 +19,7 @@
 #include "jobs/job.h"
 #include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
+#include "net/start/free_ports.h"
 #include "runtime/hosts.h"
 #include "runtime/observe/progress.h"
 #include "runtime/run_directory.h"
@@ -39,7 +39,7 @@ std::array<jobs::Address, 3> LocalAddresses(const LocalOptions& options) {
         options.base_port == 0 ? runtime::kDefaultBasePort : static_cast<std::uint16_t>(options.base_port);
     return AddressesOf(hosts, port);
   }
-  const auto ports = FreeLoopbackPorts();
+  const auto ports = net::FreeLoopbackPorts();
   return {jobs::Address{hosts[0], ports[0]}, jobs::Address{hosts[1], ports[1]},
           jobs::Address{hosts[2], ports[2]}};
 }

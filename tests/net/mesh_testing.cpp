@@ -1,37 +1,18 @@
 #include "mesh_testing.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <stdexcept>
 #include <thread>
 
 #include "base/error.h"
+#include "net/start/free_ports.h"
 
 namespace trefoil::net::testing_support {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-std::uint16_t FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (fd < 0 || bind(fd, any, size) != 0 || getsockname(fd, any, &size) != 0)
-    throw std::runtime_error("no free port");
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
 TestMesh::TestMesh() {
-  std::array<std::uint16_t, kParties> ports{};
-  std::generate(ports.begin(), ports.end(), &FreePort);
+  const auto ports = FreeLoopbackPorts();
   for (int self = 0; self < kParties; ++self) {
     MeshConfig& mine = config(self);
     mine.self = self;

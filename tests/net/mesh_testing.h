@@ -12,9 +12,6 @@
 
 namespace trefoil::net::testing_support {
 
-/// A port of the loopback interface that nobody listens on.
-[[nodiscard]] std::uint16_t FreePort();
-
 /// Three parties on loopback, with identities made once per process, fresh ports and short time-outs.
 class TestMesh {
  public:
