@@ -88,7 +88,7 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
   const double epsilon = AskEpsilon(interview);
   const double delta = AskDelta(records, interview);
   const auto against = AskAdversary(interview);
-  const auto release = AskRelease(records.target, interview);
+  const auto release = AskRelease(records.target.has_value(), interview);
   return fmt::format(
       "# Drafted by trefoil init-job. The same at all three parties; everything in it is public.\n"
       "version = 1\ntype = \"dpsgd\"\nname = {}\n{}\n{}"

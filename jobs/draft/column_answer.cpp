@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxCategories = 100;
 constexpr std::size_t kFewestNumbers = 6;  ///< fewer whole numbers, but for two, are taken for categories
+constexpr std::size_t kRare = 10;          ///< rows: a value of fewer tells of them
 constexpr std::string_view kIndicator = "indicator ";
 
 /// "MEAN SCALE": the spread rounded up to two digits, the middle to five of its last digit.
@@ -130,6 +131,12 @@ std::string PlainProposal(const data::ColumnSketch& sketch, std::size_t rows) {
 std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   const auto plain = PlainProposal(sketch, rows);
   return sketch.missing && plain != "ignore" ? std::string(kIndicator) + plain : plain;
+}
+
+std::string RareText(const data::ColumnSketch& sketch) {
+  const auto rare = std::count_if(sketch.values.begin(), sketch.values.end(),
+                                  [](const auto& value) { return value.rows < kRare; });
+  return rare > 0 ? fmt::format(" ({} of them in fewer than {} rows)", rare, kRare) : "";
 }
 
 data::Column ColumnOf(const std::string& name, const std::string& answer) {

@@ -27,6 +27,9 @@ inline constexpr const char* kColumnAnswers =
 /// too many; whole numbers of three to five values are categories. With missing values it has an indicator.
 [[nodiscard]] std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows);
 
+/// How many values of a column are rare, as a part of a question: such a one tells of its rows. Empty where none is.
+[[nodiscard]] std::string RareText(const data::ColumnSketch& sketch);
+
 /// Throws ConfigError for an answer that is none of these.
 [[nodiscard]] data::Column ColumnOf(const std::string& name, const std::string& answer);
 

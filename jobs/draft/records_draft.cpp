@@ -6,20 +6,17 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "jobs/config/domains.h"
 #include "jobs/config/toml_writer.h"
 #include "jobs/draft/column_answer.h"
+#include "jobs/draft/prediction.h"
 #include "jobs/draft/value_list.h"
 #include "jobs/records/row_norm.h"
 
 namespace trefoil::jobs {
 namespace {
-
-constexpr std::size_t kMaxClasses = 20;
-constexpr std::size_t kRare = 10;  ///< rows: a value of fewer tells of them
 
 const data::ColumnSketch* Find(const data::TableSketch& table, const std::string& name) {
   const auto found = std::find_if(table.columns.begin(), table.columns.end(),
@@ -71,81 +68,6 @@ const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& in
           fmt::format("label: found \"{}\", expected one of the columns {}", answer, NamesOf(table)));
     return *found;
   });
-}
-
-void CheckLabel(const data::ColumnSketch& label) {
-  if (label.missing)
-    throw ConfigError(
-        fmt::format("label: column \"{}\" has missing values, expected rows with a label only", label.name));
-  if (label.values.size() < 2 && !label.more_values)
-    throw ConfigError(fmt::format(
-        "label: column \"{}\" has one value in all rows, expected two classes at least", label.name));
-}
-
-/// What is predicted: one of these classes, or a number between two.
-struct Prediction {
-  ValueList classes{};
-  std::optional<std::pair<double, double>> range{};
-};
-
-/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range.
-std::string TargetProposal(const data::ColumnSketch& label) {
-  const double margin = (label.most - label.least) / 10;
-  const double unit = std::pow(10.0, std::floor(std::log10(10 * margin)) - 1);
-  const double low = std::floor((label.least - margin) / unit) * unit;
-  const double high = std::ceil((label.most + margin) / unit) * unit;
-  return fmt::format("target {:.15g} {:.15g}", label.least >= 0 ? std::max(0.0, low) : low, high);
-}
-
-/// How many values of a column are rare, if any is.
-std::string RareText(const data::ColumnSketch& column) {
-  const auto rare = std::count_if(column.values.begin(), column.values.end(),
-                                  [](const auto& value) { return value.rows < kRare; });
-  return rare > 0 ? fmt::format(" ({} of them in fewer than {} rows)", rare, kRare) : "";
-}
-
-std::string PredictionProposal(const data::ColumnSketch& label, Interview& interview) {
-  const bool many = label.more_values || label.values.size() > kMaxClasses;
-  if (label.numbers && (many || !label.whole)) return TargetProposal(label);
-  if (many && !interview.Knows("classes")) {
-    throw ConfigError(
-        fmt::format("label: column \"{}\" has more than {} texts, expected numbers, or classes; an answer "
-                    "\"classes\" names others",
-                    label.name, kMaxClasses));
-  }
-  std::vector<std::string> found;
-  for (const auto& value : label.values) found.push_back(value.text);
-  return ValuesText(found);
-}
-
-Prediction PredictionOf(const std::string& answer) {
-  Prediction prediction;
-  const auto words = WordsOf(answer);
-  if (words.size() == 3 && words[0] == "target") {
-    prediction.range = {ParseNumber(words[1], "target"), ParseNumber(words[2], "target")};
-    if (prediction.range->first >= prediction.range->second)
-      throw ConfigError(fmt::format("target: found {} and {}, expected a smallest and a largest number",
-                                    words[1], words[2]));
-    return prediction;
-  }
-  prediction.classes = ParseValues(answer);
-  if (prediction.classes.values.size() < 2)
-    throw ConfigError(
-        fmt::format("classes: found {}, expected at least two values", prediction.classes.values.size()));
-  return prediction;
-}
-
-Prediction AskPrediction(const data::ColumnSketch& label, Interview& interview) {
-  const auto proposal = PredictionProposal(label, interview);
-  const Question question{
-      .key = "classes",
-      .text = fmt::format(
-          "Values of {} are the classes, in this order{}; another spelling follows \"or\", as in: yes or y, "
-          "no or n.\nOr \"target LOW HIGH\": a number within this range is predicted; others are an error.",
-          label.name, proposal.starts_with("target ") ? "" : RareText(label)),
-      .proposal = proposal,
-      .publishes = true};
-  return AskFor(interview, question, PredictionOf);
 }
 
 std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& interview) {
@@ -290,19 +212,6 @@ std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
   return text;
 }
 
-std::string LabelToml(const std::string& column, const Prediction& prediction) {
-  if (prediction.range) {
-    return fmt::format("\n[data.target]\ncolumn = {}\nlow = {}\nhigh = {}\n", TomlString(column),
-                       prediction.range->first, prediction.range->second);
-  }
-  const auto& classes = prediction.classes;
-  auto text = fmt::format("\n[data.label]\ncolumn = {}\nvalues = {}\n", TomlString(column),
-                          TomlValue(classes.values));
-  if (classes.numeric()) text += "numeric = true\n";
-  if (!classes.aliases.empty()) text += fmt::format("aliases = {}\n", TomlValue(classes.aliases));
-  return text;
-}
-
 /// Of texts single words, hashed to a quarter of the rows that there may be: noise is the same in each column, and words
 /// that share one cost little.
 std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Column>& columns) {
@@ -325,9 +234,8 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   RecordsDraft draft;
   AskForm(table, interview);
   const auto& label = AskLabel(table, interview);
-  CheckLabel(label);
   const auto prediction = AskPrediction(label, interview);
-  draft.target = prediction.range.has_value();
+  draft.target = prediction.target;
   auto columns = AskEach(table, label, interview);
   CheckColumns(columns);
   const auto missing = AskMissing(table, interview);
@@ -342,7 +250,7 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   draft.toml = DataToml(draft, table.form, missing);
   if (!draft.target) draft.toml += fmt::format("classes = {}\n", prediction.classes.values.size());
   for (const auto& column : columns) draft.toml += ColumnToml(column);
-  draft.toml += LabelToml(label.name, prediction);
+  draft.toml += PredictionToml(label.name, prediction);
   draft.toml += FeaturesToml(draft, columns);
   return draft;
 }

@@ -1,8 +1,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "data/columns/target.h"
 #include "jobs/draft/interview.h"
 
 namespace trefoil::jobs {
@@ -12,14 +14,13 @@ struct RecordsDraft {
   std::string name;
   std::array<std::int64_t, 3> rows{};
   double row_norm = 1;
-  bool target = false;  ///< whether a number is predicted, in place of a class
-  std::string toml;     ///< [data], its tables and [features]
+  std::optional<data::TargetRange> target{};  ///< of the number that is predicted, in place of a class
+  std::string toml;                           ///< [data], its tables and [features]
 };
 
 /// Asks for the name, the label and its classes, the columns, the marks of missing values and the capacities. Nothing of
 /// the file but the names and number of its columns and how it is written gets into the draft by a proposal that no yes
-/// was said to. A label that has more numbers than there may be classes is proposed as a target. Throws ConfigError as
-/// Interview, and for a label of one value, or of too many texts.
+/// was said to. Throws ConfigError as Interview and AskPrediction.
 [[nodiscard]] RecordsDraft DraftRecords(const DraftSource& source, Interview& interview);
 
 }  // namespace trefoil::jobs

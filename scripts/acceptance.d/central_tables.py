@@ -33,7 +33,6 @@ import numpy
 ALLOWED = 0.02
 STEPS = 100
 STUDENT = {11: 2.228, 50: 2.010}  # 97.5 % of Student's law with one degree of freedom fewer
-TARGETS = {"abalone": "target 0 30", "winequality-red": "target 3 8"}  # public ranges of the numbers to be predicted
 REACHES = (1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2, 1638.4)  # how far the steps can move a logit
 CLIPS = (0.25, 0.5, 1.0)  # of the gradient's length at zero weights
 RATES = (0.25, 1.0)  # of the records in a batch
@@ -150,8 +149,6 @@ def run(trefoil, *arguments):
 def draft(trefoil, table, folder, epsilon, against):
     answers = folder / "given.answers"
     given = {"epsilon": str(epsilon), "against": against, "name": table}
-    if table in TARGETS:
-        given["classes"] = TARGETS[table]
     answers.write_text("".join(f'"{key}" = "{value}"\n' for key, value in given.items()))
     path = folder / f"{table}-{epsilon}.toml"
     path.unlink(missing_ok=True)

@@ -94,6 +94,31 @@ class InitJob(ProgramTest):
         self.table(plain_table(), "data/train.csv")
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
+    def label_table(self, counts, name):
+        """Rows of each label as often as `counts` says, beside a number that follows it."""
+        draw = random.Random(7)
+        lines = [f"{draw.gauss(label, 1):.2f},{label}" for label, rows in counts.items() for _ in range(rows)]
+        draw.shuffle(lines)
+        return self.table("\n".join(lines) + "\n", name)
+
+    def test_proposes_a_target_for_ratings_and_classes_for_kinds(self):
+        tables = {"ratings": ({3: 10, 4: 53, 5: 681, 6: 638, 7: 199, 8: 18}, True),
+                  "digits": ({digit: 30 + digit for digit in range(10)}, False),
+                  "kinds": ({1: 70, 2: 76, 3: 17, 5: 13, 6: 9, 7: 29}, False),
+                  "flowers": ({0: 50, 1: 50, 2: 50}, False),
+                  "five": ({1: 3, 2: 60, 3: 90, 4: 40, 5: 4}, False)}
+        for name, (counts, target) in tables.items():
+            with self.subTest(name):
+                said = self.succeed("init-job", self.label_table(counts, f"{name}.csv"), "--out", f"{name}.toml", "--yes")
+                self.assertEqual("target" in self.job(f"{name}.toml")["data"], target)
+                self.assertIn("their values, here 3, 4, 5, 6, 7, 8;" if target else 'Or "target ', said)
+                self.succeed("plan", "--job", f"{name}.toml")
+        self.assertEqual(self.job("ratings.toml")["data"]["target"], {"column": "c2", "low": 2.5, "high": 8.5})
+        # The other form is taken as an answer.
+        given = self.answers(classes="3, 4, 5, 6, 7, 8")
+        self.succeed("init-job", "ratings.csv", "--out", "classes.toml", "--yes", "--answers", given)
+        self.assertEqual(self.job("classes.toml")["data"]["classes"], 6)
+
     def answers(self, **given):
         path = self.folder / "given.answers"
         path.write_text("".join(f'"{key.replace("_", " ")}" = "{value}"\n' for key, value in given.items()))
