@@ -10,6 +10,7 @@
 #include "data/formats/file.h"
 #include "data/sketch/table_sketch.h"
 #include "jobs/advice.h"
+#include "jobs/config/named_files.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 struct InitJobOptions {
   std::string data;
+  std::string query;
   std::string out;
   std::string label;
   std::optional<std::string> header;
@@ -70,10 +72,13 @@ int InitJob(const InitJobOptions& options) {
   const fs::path kept = options.out + ".answers";
   RequireNew(out);
   RequireNew(kept);
+  if (options.header && !options.query.empty())
+    throw ConfigError("--header: found with --query, expected without: its columns have names");
   std::optional<bool> header;
   if (options.header) header = *options.header == "yes";
-  const jobs::DraftSource source{.name = NameOf(options.data),
-                                 .table = data::SketchTable(options.data, header)};
+  const auto files =
+      options.query.empty() ? data::OneFile(options.data) : jobs::NamedQuery(options.data, options.query);
+  const jobs::DraftSource source{.name = NameOf(options.data), .table = data::SketchTable(files, header)};
   Session session(std::cin, std::cout, KnownAnswers(options), options.yes);
   const auto text = jobs::DraftJob(source, session, options.types);
   if (const auto unused = session.Unused(); !unused.empty())
@@ -98,10 +103,15 @@ void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<InitJobOptions>();
   options->types = types;
   auto* command = program.add_subcommand("init-job",
-                                         "Draft a job for a CSV file by questions. Nothing of its values or "
+                                         "Draft a job for a table by questions. Nothing of its values or "
                                          "rows gets into the job without a yes "
                                          "that says so");
-  command->add_option("DATA", options->data, "The CSV file, which stays as it is")->required();
+  command
+      ->add_option(
+          "DATA", options->data,
+          "The CSV file, which stays as it is; with --query an SQLite database, or postgres:DATABASE")
+      ->required();
+  command->add_option("--query", options->query, "The SELECT that gives the table; it stays out of the job");
   command->add_option("--out", options->out, "The job file to write; the answers go beside it, JOB.answers")
       ->required();
   command->add_option("--label", options->label,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/columns/column_encoder.h"
 #include "data/formats/file.h"
+#include "data/tables/query_reader.h"
 
 namespace trefoil::data {
 namespace {
@@ -109,6 +110,16 @@ bool HasHeader(const Records& records, char decimal) {
   return NamesTexts(records);
 }
 
+FileRecords RecordsOfQuery(const DataFiles& files) {
+  const auto reader = OpenQuery(files, '.');
+  FileRecords table{.form = {.header = true, .query = true}, .records = {}, .names = {}};
+  (void)reader->Next();
+  table.names = reader->fields();
+  while (reader->Next()) table.records.push_back(reader->fields());
+  if (table.records.empty()) ThrowDataError(files.file, "query", "no records", "some");
+  return table;
+}
+
 }  // namespace
 
 bool IsNumber(const std::string& text, char decimal) { return CanonicalNumber(text, decimal).has_value(); }
@@ -123,7 +134,9 @@ bool IsUsualMark(const std::string& text) {
   return std::find(marks.begin(), marks.end(), text) != marks.end();
 }
 
-FileRecords ReadRecordsOf(const std::filesystem::path& path, std::optional<bool> header) {
+FileRecords ReadRecordsOf(const DataFiles& files, std::optional<bool> header) {
+  if (!files.query.empty()) return RecordsOfQuery(files);
+  const auto& path = files.file;
   FileRecords file;
   file.form.dialect.separator = SeparatorOf(path);
   file.records = ReadAll(path, file.form.dialect);

@@ -1,22 +1,23 @@
 #pragma once
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/dataset/data_files.h"
 #include "data/formats/csv_reader.h"
 
 namespace trefoil::data {
 
-/// How a CSV file is written, as a job declares it.
+/// How a table is written, as a job declares it; what a query gives as a CSV file with a header and commas.
 struct FileForm {
   CsvDialect dialect{};
   char decimal = '.';
   bool header = false;
+  bool query = false;                  ///< it is no file
   std::vector<std::string> missing{};  ///< the marks of missing values that occur, of those that are usual
 };
 
-/// The records of a file, fields as UTF-8 where an encoding is found.
+/// The records of a table, fields as UTF-8 where an encoding is found.
 struct FileRecords {
   FileForm form;                                  ///< but `missing`
   std::vector<std::vector<std::string>> records;  ///< without the header
@@ -26,8 +27,9 @@ struct FileRecords {
 /// Finds the separator that cuts most records into the same number of fields, more than one if there is such a one; the
 /// encoding (none where all is ASCII, else UTF-8 where it is such, else Windows-1252 or Latin-1); a decimal comma where
 /// fields have one and none a point; and takes the first line for a header where none of its fields is a number and
-/// a column below it has numbers alone. Throws DataError as CsvReader, and for a file without records.
-[[nodiscard]] FileRecords ReadRecordsOf(const std::filesystem::path& path, std::optional<bool> header);
+/// a column below it has numbers alone. What a query gives has names, and an empty text for NULL. Throws DataError as
+/// CsvReader and OpenQuery, and for a table without records. Pre: one file, or a query.
+[[nodiscard]] FileRecords ReadRecordsOf(const DataFiles& files, std::optional<bool> header);
 
 /// Whether a text is a finite number.
 [[nodiscard]] bool IsNumber(const std::string& text, char decimal);

@@ -105,18 +105,48 @@ void SketchKinds(ColumnSketch& sketch, const Fields& fields, char decimal) {
   }
 }
 
+/// The one text that stands among numbers of many values, if the fields are such: fewer values are categories.
+std::optional<std::string> OwnMark(const Fields& fields, char decimal) {
+  constexpr std::size_t kFewestNumbers = 6;
+  std::optional<std::string> mark;
+  std::set<std::string> numbers;
+  for (const auto& field : fields) {
+    if (auto number = CanonicalNumber(field, decimal)) {
+      if (numbers.size() < kFewestNumbers) numbers.insert(*std::move(number));
+    } else if (mark.value_or(field) != field) {
+      return {};
+    } else {
+      mark = field;
+    }
+  }
+  return numbers.size() < kFewestNumbers ? std::nullopt : mark;
+}
+
+/// Takes the fields with the column's own mark away, if it has one; `usual` occur in it, too.
+void TakeOwnMark(ColumnSketch& sketch, Fields& fields, const std::set<std::string>& usual, char decimal) {
+  const auto mark = OwnMark(fields, decimal);
+  if (!mark) return;
+  fields.erase(std::remove(fields.begin(), fields.end(), *mark), fields.end());
+  sketch.missing = true;
+  sketch.marks = {*mark};
+  sketch.marks.insert(sketch.marks.end(), usual.begin(), usual.end());
+}
+
 ColumnSketch SketchColumn(const FileRecords& file, std::size_t column, std::set<std::string>& marks) {
   ColumnSketch sketch;
   sketch.name = file.form.header ? file.names[column] : std::string("c").append(std::to_string(column + 1));
   Fields fields;
+  std::set<std::string> usual;
   for (const auto& record : file.records) {
     if (IsUsualMark(record[column])) {
-      sketch.missing = true;
-      marks.insert(record[column]);
+      usual.insert(record[column]);
     } else {
       fields.push_back(record[column]);
     }
   }
+  sketch.missing = !usual.empty();
+  TakeOwnMark(sketch, fields, usual, file.form.decimal);
+  if (sketch.marks.empty()) marks.insert(usual.begin(), usual.end());
   SketchKinds(sketch, fields, file.form.decimal);
   SketchValues(sketch, fields, file.form.decimal);
   return sketch;
@@ -139,9 +169,9 @@ void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
 
 }  // namespace
 
-TableSketch SketchTable(const std::filesystem::path& path, std::optional<bool> header) {
-  const auto file = ReadRecordsOf(path, header);
-  CheckRecords(path, file);
+TableSketch SketchTable(const DataFiles& files, std::optional<bool> header) {
+  const auto file = ReadRecordsOf(files, header);
+  CheckRecords(files.file, file);
   TableSketch table{.form = file.form, .rows = file.records.size(), .columns = {}};
   std::set<std::string> marks;
   for (std::size_t column = 0; column < file.records.front().size(); ++column)

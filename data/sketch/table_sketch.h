@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,19 +30,21 @@ struct ColumnSketch {
       0;  ///< and its distance to the further of the 5 % and 95 % quantiles; if that is 0, to the end
   double least = 0;
   double most = 0;
-  bool missing = false;  ///< whether some field has one of the form's marks
+  bool missing = false;  ///< whether some field has a mark
+  /// Where one text stands among numbers, which is a mark of the column's own: that, and the usual ones in the column.
+  std::vector<std::string> marks{};
 };
 
-/// What a CSV file holds: for its owner's eyes, to propose a job.
+/// What a table holds: for its owner's eyes, to propose a job.
 struct TableSketch {
   FileForm form;
   std::size_t rows = 0;
   std::vector<ColumnSketch> columns;  ///< without a header they are named c1, c2, ...
 };
 
-/// Reads the whole file. `header`: whether its first line names the columns, where that is known. Memory: the content
-/// twice. Throws DataError for a file without rows, a row with another number of fields, a column that is named twice or
-/// not at all, and as CsvReader.
-[[nodiscard]] TableSketch SketchTable(const std::filesystem::path& path, std::optional<bool> header = {});
+/// Reads one CSV file, or what a query gives. `header`: whether its first line names the columns, where that is known.
+/// Memory: the content twice. Throws DataError for a table without rows, a row with another number of fields, a column
+/// that is named twice or not at all, and as ReadRecordsOf.
+[[nodiscard]] TableSketch SketchTable(const DataFiles& files, std::optional<bool> header = {});
 
 }  // namespace trefoil::data

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kPostgres = "postgres:";
 
+void RequireThere(const std::string& path) {
+  if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
+}
+
 }  // namespace
 
 data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
@@ -28,23 +32,23 @@ data::DataFiles NamedFiles(std::string_view option, const std::vector<std::strin
   throw ConfigError(fmt::format("{}: found {} files, expected {}", option, paths.size(), expected));
 }
 
+data::DataFiles NamedQuery(const std::string& database, const std::string& query) {
+  const bool postgres = database.starts_with(kPostgres);
+  if (!postgres) RequireThere(database);
+  return {.x = {},
+          .y = {},
+          .file = postgres ? database.substr(kPostgres.size()) : database,
+          .more = {},
+          .query = query,
+          .postgres = postgres};
+}
+
 data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
                               data::LabelUse labels, const std::string& query) {
-  if (!query.empty() && paths.size() == 1 && paths[0].starts_with(kPostgres))
-    return {.x = {},
-            .y = {},
-            .file = paths[0].substr(kPostgres.size()),
-            .more = {},
-            .query = query,
-            .postgres = true};
-  for (const auto& path : paths) {
-    if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
-  }
-  if (!query.empty()) {
-    if (paths.size() != 1)
-      throw ConfigError(fmt::format("--query: found {} files, expected one SQLite database", paths.size()));
-    return {.x = {}, .y = {}, .file = paths[0], .more = {}, .query = query};
-  }
+  if (!query.empty() && paths.size() == 1) return NamedQuery(paths[0], query);
+  for (const auto& path : paths) RequireThere(path);
+  if (!query.empty())
+    throw ConfigError(fmt::format("--query: found {} files, expected one SQLite database", paths.size()));
   if (paths.size() == 1 && std::filesystem::is_directory(paths[0])) {
     if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;
     throw DataError(paths[0] + ": holds no test files; name the files themselves to use others");

@@ -15,8 +15,12 @@ namespace trefoil::jobs {
                                          const data::DataSpec& spec,
                                          data::LabelUse labels = data::LabelUse::kRead);
 
-/// What --data names: a folder, that is its test files, or files as above; with a query (--query) the one SQLite
-/// database that it asks, or `postgres:` and what names a PostgreSQL database (data/tables/postgres_reader.h). Throws DataError for what is not there; ConfigError as NamedFiles().
+/// The table that a query (--query) gives of the database that an option names: an SQLite file, or `postgres:` and what
+/// names a PostgreSQL database (data/tables/postgres_reader.h). Throws DataError for a file that is not there.
+[[nodiscard]] data::DataFiles NamedQuery(const std::string& database, const std::string& query);
+
+/// What --data names: a folder, that is its test files, or files as above; with a query the one database that it asks.
+/// Throws DataError for what is not there; ConfigError as NamedFiles().
 [[nodiscard]] data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
                                             data::LabelUse labels = data::LabelUse::kRead,
                                             const std::string& query = {});

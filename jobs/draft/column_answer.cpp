@@ -18,6 +18,7 @@ constexpr std::size_t kMaxCategories = 100;
 constexpr std::size_t kFewestNumbers = 6;  ///< fewer whole numbers, but for two, are taken for categories
 constexpr std::size_t kRare = 10;          ///< rows: a value of fewer tells of them
 constexpr std::string_view kIndicator = "indicator ";
+constexpr std::string_view kMarks = "; missing ";
 
 /// "MEAN SCALE": the spread rounded up to two digits, the middle to five of its last digit.
 std::string Scaled(const data::ColumnSketch& sketch) {
@@ -110,7 +111,25 @@ bool Take(data::Column& column, const std::string& answer) {
   return true;
 }
 
-bool MayIndicate(data::ColumnKind kind) {
+/// Where the marks of an answer begin; its end where it has none. Values in quotes may hold anything.
+std::size_t EndOfKind(const std::string& answer) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < answer.size(); ++at) {
+    if (answer[at] == '"') quoted = !quoted;
+    if (!quoted && std::string_view(answer).substr(at).starts_with(kMarks)) return at;
+  }
+  return answer.size();
+}
+
+std::vector<std::string> MarksOf(const std::string& name, const std::string& list) {
+  auto marks = ParseValues(list);
+  if (marks.values.empty() || !marks.aliases.empty())
+    throw ConfigError(
+        fmt::format("{}: found missing \"{}\", expected marks with commas between them", name, list));
+  return std::move(marks.values);
+}
+
+bool MayBeMissing(data::ColumnKind kind) {
   using enum data::ColumnKind;
   return kind == kNumber || kind == kCategory || kind == kBin || kind == kDate;
 }
@@ -130,7 +149,9 @@ std::string PlainProposal(const data::ColumnSketch& sketch, std::size_t rows) {
 
 std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   const auto plain = PlainProposal(sketch, rows);
-  return sketch.missing && plain != "ignore" ? std::string(kIndicator) + plain : plain;
+  if (!sketch.missing || plain == "ignore") return plain;
+  const auto marks = sketch.marks.empty() ? "" : std::string(kMarks) + ValuesText(sketch.marks);
+  return std::string(kIndicator) + plain + marks;
 }
 
 std::string RareText(const data::ColumnSketch& sketch) {
@@ -143,8 +164,11 @@ data::Column ColumnOf(const std::string& name, const std::string& answer) {
   data::Column column;
   column.name = name;
   column.missing_indicator = answer.starts_with(kIndicator);
-  const bool taken = Take(column, column.missing_indicator ? answer.substr(kIndicator.size()) : answer);
-  if (!taken || (column.missing_indicator && !MayIndicate(column.kind)))
+  const auto begin = column.missing_indicator ? kIndicator.size() : 0;
+  const auto end = EndOfKind(answer);
+  if (end < answer.size()) column.missing = MarksOf(name, answer.substr(end + kMarks.size()));
+  const bool taken = Take(column, answer.substr(begin, end - begin));
+  if (!taken || ((column.missing_indicator || column.missing) && !MayBeMissing(column.kind)))
     throw ConfigError(fmt::format("{}: found \"{}\", expected {}", name, answer, kColumnAnswers));
   if (const auto flaw = data::FlawOf(column))
     throw ConfigError(fmt::format("{}: found {}, expected {}", name, flaw->found, flaw->expected));
@@ -175,6 +199,7 @@ std::string ColumnToml(const data::Column& column) {
     line("mean", column.mean);
     line("scale", column.scale);
   }
+  if (column.missing) line("missing", *column.missing);
   if (column.missing_indicator) line("missing_indicator", true);
   return text;
 }

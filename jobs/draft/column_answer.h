@@ -13,6 +13,7 @@ namespace trefoil::jobs {
 //   bin EDGE EDGE ...           between which edges a number lies
 //   date FORMAT MEAN SCALE      days since 2000-01-01
 //   indicator ONE OF THESE      and a feature that says where the value is missing
+//   ONE OF THESE; missing MARKS by which values are missing in this column, in place of those of the whole table
 //   text                        words are to be learned from
 //   weight LARGEST              by what the record's error is multiplied, from 0 to LARGEST
 //   ignore
@@ -20,11 +21,13 @@ namespace trefoil::jobs {
 /// The same as one line, for a question or an error.
 inline constexpr const char* kColumnAnswers =
     "number MEAN SCALE, range LEAST MOST, category VALUES, bin EDGES or date FORMAT MEAN SCALE (each with "
-    "\"indicator\" before it, for a feature that says where the value is missing), text, weight LARGEST or "
-    "ignore";
+    "\"indicator\" before it, for a feature that says where the value is missing, and \"; missing MARKS\" "
+    "behind "
+    "it, for marks of its own), text, weight LARGEST or ignore";
 
 /// What the file suggests, with numbers rounded: constants and running numbers are ignored, and texts of which there are
-/// too many; whole numbers of three to five values are categories. With missing values it has an indicator.
+/// too many; whole numbers of three to five values are categories. With missing values it has an indicator, and with a mark that is none
+/// of the usual ones its marks.
 [[nodiscard]] std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows);
 
 /// How many values of a column are rare, as a part of a question: such a one tells of its rows. Empty where none is.

@@ -38,16 +38,17 @@ std::string NamesOf(const data::TableSketch& table) {
 void AskForm(const data::TableSketch& table, Interview& interview) {
   const auto& [separator, encoding] = table.form.dialect;
   const char* encodings[] = {"UTF-8", "Latin-1", "Windows-1252"};
-  const std::string form = fmt::format(
+  std::string form = fmt::format(
       "{} between fields, decimal {}, {}{}", separator == '\t' ? "tab" : fmt::format("'{}'", separator),
       table.form.decimal == ',' ? "comma" : "point", table.form.header ? "a header" : "no header",
       encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "");
+  if (table.form.query) form = "what a query gives";
   const Question question{
       .key = "file",
-      .text = fmt::format(
-          "How the file is written. It has {} columns: {}.\n"
-          "This becomes public in the job, as the kinds of its columns do. (Wrong? --header yes|no)",
-          table.columns.size(), NamesOf(table)),
+      .text = fmt::format("How the table is written. It has {} columns: {}.\n"
+                          "This becomes public in the job, as the kinds of its columns do.{}",
+                          table.columns.size(), NamesOf(table),
+                          table.form.query ? "" : " (Wrong? --header yes|no)"),
       .proposal = form,
       .publishes = true};
   AskFor(interview, question, [&](const std::string& answer) {
@@ -72,10 +73,13 @@ const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& in
 
 std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& interview) {
   const auto& found = table.form.missing;
-  const Question question{.key = "missing",
-                          .text = "How missing values are written, with a comma between several ways.",
-                          .proposal = found.empty() ? "?" : ValuesText(found),
-                          .publishes = !found.empty()};
+  const Question question{
+      .key = "missing",
+      .text =
+          "How missing values are written, with a comma between several ways; of columns with marks of "
+          "their own those count.",
+      .proposal = found.empty() ? "?" : ValuesText(found),
+      .publishes = !found.empty()};
   return AskFor(interview, question, [](const std::string& answer) { return ParseValues(answer).values; });
 }
 

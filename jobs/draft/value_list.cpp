@@ -71,7 +71,7 @@ class Words {
 };
 
 bool IsBare(const std::string& value) {
-  return !value.empty() && value.find_first_of("\",") == std::string::npos &&
+  return !value.empty() && value.find_first_of("\",;") == std::string::npos &&
          value.find(" or ") == std::string::npos && value != "or" && !value.starts_with("or ") &&
          !value.ends_with(" or") && kBlanks.find(value.front()) == kBlanks.npos &&
          kBlanks.find(value.back()) == kBlanks.npos;

@@ -2,6 +2,7 @@
 """`trefoil init-job`: drafts jobs for tables that the test makes, which plan, train and evaluate as they stand."""
 
 import random
+import sqlite3
 import subprocess
 import tomllib
 import unittest
@@ -159,6 +160,43 @@ class InitJob(ProgramTest):
         self.assertEqual(unknown, missing)
         self.assertNotEqual(unknown, declared)
 
+    def test_takes_marks_of_a_column(self):
+        draw = random.Random(5)
+        marked = [draw.choice(["n/k", "?", *map(str, range(40))]) for _ in range(200)]
+        rows = [f"{mark},{draw.gauss(0, 1):.2f},{draw.choice('AB')},{draw.choice(['yes', 'no'])}" for mark in marked]
+        self.table("\n".join(rows) + "\n")
+        said = self.succeed("init-job", "table.csv", "--out", "proposed.toml", "--yes")
+        self.assertIn("; missing n/k, ?", said)
+        proposed = self.job("proposed.toml")["data"]
+        self.assertEqual((proposed["column"][0]["missing"], proposed["column"][0]["missing_indicator"]), (["n/k", "?"], True))
+        self.assertEqual(proposed["missing"], ["?"])
+        given = self.answers(column_c1="range 0 40; missing n/k, ?", column_c3='category A, \\"B; missing C\\"; missing B')
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--answers", given)
+        number, _, category = self.job()["data"]["column"]
+        self.assertEqual((number["missing"], category["values"], category["missing"]), (["n/k", "?"], ["A", "B; missing C"], ["B"]))
+        (self.folder / "data").mkdir()
+        self.table("\n".join(rows) + "\n", "data/train.csv")
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
+
+    def test_drafts_from_a_query(self):
+        with sqlite3.connect(self.folder / "visits.db") as database:
+            database.execute("CREATE TABLE visits (age REAL, sex TEXT, ill INTEGER)")
+            draw = random.Random(6)
+            rows = [(draw.choice([None, draw.uniform(1, 90)]), draw.choice("fm"), draw.randint(0, 1)) for _ in range(120)]
+            database.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+        database.close()
+        out = ("--out", "job.toml", "--yes")
+        query = ("--query", "SELECT age, sex, ill FROM visits ORDER BY rowid")
+        self.fail_with(2, "--header: found with --query", "init-job", "visits.db", *query, *out, "--header", "yes")
+        self.fail_with(4, "none.db: is not there", "init-job", "none.db", *query, *out)
+        self.fail_with(4, "visits.db: query", "init-job", "visits.db", "--query", "SELECT * FROM visits WHERE 0", *out)
+        self.assertIn("what a query gives", self.succeed("init-job", "visits.db", *query, *out))
+        data = self.job()["data"]
+        self.assertEqual([column["name"] for column in data["column"]], ["age", "sex"])
+        self.assertTrue(data["column"][0]["missing_indicator"] and data["header"])
+        self.assertNotIn("SELECT", (self.folder / "job.toml").read_text() + (self.folder / "job.toml.answers").read_text())
+        self.succeed("plan", "--job", "job.toml")
+
     def test_the_same_answers_give_the_same_job_of_any_file(self):
         self.table()
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
@@ -197,7 +235,8 @@ class InitJob(ProgramTest):
     def test_refuses(self):
         self.table()
         out = ("--out", "job.toml", "--yes")
-        for column in ("text 1", "bin", "indicator text", "weight 0", "weight 5000", "date 1 2", "date %Y 1 2", "date %Y-%m-%d 1 6000 2000"):
+        for column in ("text 1", "bin", "indicator text", "weight 0", "weight 5000", "date 1 2", "date %Y 1 2", "date %Y-%m-%d 1 6000 2000",
+                       "text; missing x", "number 1 2; missing x or y", "category A, B; missing B"):
             self.fail_with(2, "c2: found ", "init-job", "table.csv", *out, "--answers", self.answers(column_c2=column))
         self.fail_with(2, 'answer "label": label: found "age"', "init-job", "table.csv", *out, "--label", "age")
         self.fail_with(2, "one value in all rows", "init-job", self.table("1,a\n2,a\n", "same.csv"), *out)
