@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/error_report.h"
 #include "dp/record/json_number.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/classify.h"
@@ -49,6 +50,8 @@ void AddHistograms(int classes, double deviation, const std::vector<double>& cou
   auto& histograms = json["histogram"] = nlohmann::ordered_json::array();
   auto areas = nlohmann::ordered_json::array();
   auto noises = nlohmann::ordered_json::array();
+  auto losses = nlohmann::ordered_json::array();
+  auto calibration = nlohmann::ordered_json::array();
   double sum = 0;
   double squares = 0;
   int known = 0;
@@ -59,6 +62,8 @@ void AddHistograms(int classes, double deviation, const std::vector<double>& cou
     const auto estimates = ml::EstimatesOf(of_class, deviation);
     areas.push_back(OrNull(estimates.auc));
     noises.push_back(OrNull(estimates.auc_noise));
+    losses.push_back(OrNull(estimates.log_loss));
+    calibration.push_back(OrNull(estimates.calibration_error));
     if (!estimates.auc) continue;
     sum += *estimates.auc;
     squares += *estimates.auc_noise * *estimates.auc_noise;
@@ -69,6 +74,8 @@ void AddHistograms(int classes, double deviation, const std::vector<double>& cou
   json["auc_noise"] = all ? nlohmann::ordered_json(std::sqrt(squares) / classes) : nlohmann::ordered_json();
   json["class_auc"] = std::move(areas);
   json["class_auc_noise"] = std::move(noises);
+  json["class_log_loss"] = std::move(losses);
+  json["class_calibration_error"] = std::move(calibration);
 }
 
 nlohmann::ordered_json SharesJson(const std::vector<std::optional<ml::ShareEstimate>>& shares,
@@ -95,16 +102,16 @@ void AddConfusion(int of_classes, double deviation, const std::vector<double>& c
 }
 
 /// The class with the smallest recall, as a part of a line.
-std::string LeastRecallText(const nlohmann::ordered_json& evaluation) {
+std::string LeastRecallText(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation) {
   std::size_t least = 0;
   const auto& recall = evaluation.at("recall");
   for (std::size_t k = 0; k < recall.size(); ++k) {
     if (recall[least].is_null() || (!recall[k].is_null() && recall[k] < recall[least])) least = k;
   }
   if (recall[least].is_null()) return " (too much noise for the recall of any class)";
-  return fmt::format(" (smallest recall {} ± {:.1g} by noise, of class {})",
-                     AccuracyText(recall[least].get<double>()),
-                     evaluation.at("recall_noise")[least].get<double>(), least);
+  return fmt::format(
+      " (smallest recall {} ± {:.1g} by noise, of class {})", AccuracyText(recall[least].get<double>()),
+      evaluation.at("recall_noise")[least].get<double>(), OneLine(ClassName(job, static_cast<int>(least))));
 }
 
 /// The mean of the classes' areas, as a part of a line.
@@ -116,8 +123,8 @@ std::string MeanAreaText(const nlohmann::ordered_json& evaluation) {
 }
 
 /// What a histogram of predictions or a confusion table says, as a part of a line; empty where there is none.
-std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
-  if (evaluation.contains("recall")) return LeastRecallText(evaluation) + MeanAreaText(evaluation);
+std::string EstimatesText(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation) {
+  if (evaluation.contains("recall")) return LeastRecallText(job, evaluation) + MeanAreaText(evaluation);
   if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
   return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
                      AccuracyText(evaluation.at("auc").get<double>()),
@@ -127,12 +134,17 @@ std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
 
 /// More classes make no table that is read.
 constexpr std::size_t kMaxShownClasses = 50;
+/// Each has two plots.
+constexpr std::size_t kMaxPlottedClasses = 20;
 
 std::string ShareText(const nlohmann::ordered_json& share) {
   return share.is_null() ? "-" : AccuracyText(share.get<double>());
 }
 std::string NoiseText(const nlohmann::ordered_json& noise) {
   return noise.is_null() ? "-" : fmt::format("{:.1g}", noise.get<double>());
+}
+std::string LossText(const nlohmann::ordered_json& loss) {
+  return loss.is_null() ? "-" : fmt::format("{:.4f}", loss.get<double>());
 }
 std::string CountText(const nlohmann::ordered_json& count) {
   return fmt::format("{:.1f}", count.get<double>());
@@ -157,6 +169,13 @@ ShownTable ClassTable(const DpsgdSettings& job, const nlohmann::ordered_json& ev
       table.rows[k].push_back(NoiseText(evaluation.at(std::string(key) + "_noise").at(k)));
     }
   }
+  for (const auto& [key, name] :
+       {std::pair("class_log_loss", "log-loss"), {"class_calibration_error", "calibration error"}}) {
+    if (!evaluation.contains(key)) continue;
+    table.head.emplace_back(name);
+    for (std::size_t k = 0; k < table.rows.size(); ++k)
+      table.rows[k].push_back(LossText(evaluation.at(key).at(k)));
+  }
   return table;
 }
 
@@ -170,19 +189,27 @@ ShownTable ConfusionTable(const DpsgdSettings& job, const nlohmann::ordered_json
   return table;
 }
 
-/// Of two classes: a row a bin, and what the bins draw.
-void AddBins(const DpsgdSettings& job, const nlohmann::ordered_json& histogram, ShownResults& shown) {
+/// Of two classes: a row a bin.
+ShownTable BinTable(const DpsgdSettings& job, const nlohmann::ordered_json& histogram) {
+  ShownTable table{.title = "Predictions, counted on shares with noise", .head = ClassNames(job), .rows = {}};
+  table.head.insert(table.head.begin(), "from");
+  const auto bins = static_cast<double>(histogram.at(0).size());
+  for (std::size_t bin = 0; bin < histogram.at(0).size(); ++bin)
+    table.rows.push_back({fmt::format("{:.4g}", static_cast<double>(bin) / bins),
+                          CountText(histogram.at(0).at(bin)), CountText(histogram.at(1).at(bin))});
+  return table;
+}
+
+/// What a histogram draws; `of` names its class in the titles, where there are several.
+void AddPlots(const std::string& of, const nlohmann::ordered_json& histogram, ShownResults& shown) {
   const auto no = histogram.at(0).get<std::vector<double>>();
   const auto yes = histogram.at(1).get<std::vector<double>>();
-  const auto names = ClassNames(job);
-  ShownTable table{
-      .title = "Predictions, counted on shares with noise", .head = {"from", names[0], names[1]}, .rows = {}};
-  ShownPlot roc{.title = "ROC, on shares",
+  ShownPlot roc{.title = fmt::format("ROC{}, on shares", of),
                 .x_label = "of other classes taken for it",
                 .y_label = "of the class recognised",
                 .range = {0, 1},
                 .points = {}};
-  ShownPlot calibration{.title = "Calibration, on shares",
+  ShownPlot calibration{.title = fmt::format("Calibration{}, on shares", of),
                         .x_label = "probability that it says",
                         .y_label = "share that is true",
                         .range = {0, 1},
@@ -193,23 +220,29 @@ void AddBins(const DpsgdSettings& job, const nlohmann::ordered_json& histogram, 
   const double all_yes = std::max(yes_above, 1.0);
   const auto bins = static_cast<double>(no.size());
   for (std::size_t bin = 0; bin < no.size(); ++bin) {
-    const auto from = static_cast<double>(bin) / bins;
-    table.rows.push_back(
-        {fmt::format("{:.4g}", from), fmt::format("{:.1f}", no[bin]), fmt::format("{:.1f}", yes[bin])});
     // Noise leads beyond what shares can be.
     roc.points.emplace_back(std::clamp(no_above / all_no, 0.0, 1.0),
                             std::clamp(yes_above / all_yes, 0.0, 1.0));
     no_above -= no[bin];
     yes_above -= yes[bin];
     const double records = no[bin] + yes[bin];
-    if (records >= 1)
-      calibration.points.emplace_back(from + 0.5 / bins, std::clamp(yes[bin] / records, 0.0, 1.0));
+    const double middle = (static_cast<double>(bin) + 0.5) / bins;
+    if (records >= 1) calibration.points.emplace_back(middle, std::clamp(yes[bin] / records, 0.0, 1.0));
   }
   roc.points.emplace_back(0, 0);
   std::sort(roc.points.begin(), roc.points.end());
-  shown.tables.push_back(std::move(table));
   shown.plots.push_back(std::move(roc));
   shown.plots.push_back(std::move(calibration));
+}
+
+/// Of each class of which noise leaves something to be said.
+void AddClassPlots(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation, ShownResults& shown) {
+  const auto names = ClassNames(job);
+  if (names.size() > kMaxPlottedClasses) return;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (!evaluation.at("class_auc").at(k).is_null())
+      AddPlots(" of class " + names[k], evaluation.at("histogram").at(k), shown);
+  }
 }
 
 }  // namespace
@@ -220,8 +253,13 @@ ShownResults ShownEvaluation(const DpsgdSettings& job, const nlohmann::ordered_j
   if (evaluation.contains("recall")) shown.tables.push_back(ClassTable(job, evaluation));
   if (evaluation.contains("confusion") && evaluation.at("confusion").size() <= kMaxShownClasses)
     shown.tables.push_back(ConfusionTable(job, evaluation.at("confusion")));
-  if (evaluation.contains("histogram") && job.data.classes == 2)
-    AddBins(job, evaluation.at("histogram"), shown);
+  if (!evaluation.contains("histogram")) return shown;
+  if (job.data.classes > 2) {
+    AddClassPlots(job, evaluation, shown);
+    return shown;
+  }
+  shown.tables.push_back(BinTable(job, evaluation.at("histogram")));
+  AddPlots("", evaluation.at("histogram"), shown);
   return shown;
 }
 
@@ -266,7 +304,7 @@ void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue
     values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
 }
 
-std::string EvaluationLine(const nlohmann::ordered_json& evaluation) {
+std::string EvaluationLine(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation) {
   if (evaluation.is_null()) return "";
   const auto accuracy = AccuracyOf(evaluation);
   const auto records = evaluation.at("records").get<std::int64_t>();
@@ -281,7 +319,7 @@ std::string EvaluationLine(const nlohmann::ordered_json& evaluation) {
                          : fmt::format("with noise, epsilon {} outsider {} insider for them",
                                        epsilon("epsilon_outsider"), epsilon("epsilon_insider"));
   return fmt::format("accuracy {} on {} test records, on shares{}: {}", AccuracyText(accuracy.get<double>()),
-                     records, EstimatesText(evaluation), noise);
+                     records, EstimatesText(job, evaluation), noise);
 }
 
 }  // namespace trefoil::jobs

@@ -90,7 +90,7 @@ class DpsgdJob : public Job {
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
   [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override {
-    return EvaluationLine(summary.value("evaluation", nlohmann::ordered_json()));
+    return EvaluationLine(job_, summary.value("evaluation", nlohmann::ordered_json()));
   }
   [[nodiscard]] std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const override {
     return MakeJobWithCanaries(job_, count);

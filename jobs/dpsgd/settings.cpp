@@ -269,9 +269,9 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
   v("bins", s.bins, WholeInterval{0, ml::kMaxScoreBins}, Default(0).LeftOut(),
     "2 … 100, with `sigma`: in place of that number so many bins of predictions for each "
     "class are opened, with noise of sensitivity √2; AUC, log-loss, calibration and a threshold follow. "
-    "`model.threshold` is one of their edges, k/bins (`rare_classes.md`). Of c > 2 classes, one against the "
-    "rest, "
-    "with `confusion`: so many bins, at most 1000/c, for each class and for all others, with noise of "
+    "`model.threshold` is one of their edges, k/bins (`rare_classes.md`). Of c > 2 classes, by `one-vs-rest` "
+    "or `softmax`, with `confusion`: so many bins, at most 1000/c, for each class and for all others, with "
+    "noise of "
     "sensitivity √(2c + 2).");
   v("confusion", s.confusion, Flag{}, Default(false).LeftOut(),
     "Of at most 100 classes, with `sigma`, of two without `bins`: in place of that number it is opened how "

@@ -112,10 +112,10 @@ void CheckChosenThreshold(const DpsgdSettings& job, const Section& evaluation) {
   }
 }
 
-/// Each class is told from the others by an output of its own, and accuracy needs the table.
+/// Each class is told from the others by a probability of its own, and accuracy needs the table.
 void CheckBinsOfManyClasses(const DpsgdSettings& job, const Section& evaluation) {
-  if (job.model.loss != ml::Loss::kOneVsRest)
-    evaluation.Fail("bins", "with more than two classes, expected model.loss \"one-vs-rest\"");
+  if (job.model.loss == ml::Loss::kSquared)
+    evaluation.Fail("bins", "with more than two classes, expected model.loss \"one-vs-rest\" or \"softmax\"");
   if (!job.evaluation->confusion)
     evaluation.Fail("bins", "with more than two classes, expected evaluation.confusion = true beside them");
   if (job.evaluation->choose_threshold)

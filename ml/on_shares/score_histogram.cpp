@@ -14,7 +14,20 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-/// Looks up 1 in the bin of a logit, and 0 in the others.
+/// Whether bins are of probabilities, and not of the logits that stand for them: one of softmax depends on all of a row.
+bool AreOfProbabilities(const StepPlan& plan) { return plan.activation.softmax.has_value(); }
+
+/// Where predictions above this one begin, as the bins' scores are scaled.
+std::int64_t EdgeAt(const StepPlan& plan, double prediction) {
+  const int bits = plan.settings.fraction_bits;
+  const double edge = AreOfProbabilities(plan)
+                          ? std::ldexp(prediction, bits)
+                          : std::ldexp(LogitAt(plan.settings.loss, prediction), 2 * bits);
+  // A record is taken for class 1 above the threshold, not at it.
+  return std::llround(edge) + 1;
+}
+
+/// Looks up 1 in the bin of a score, and 0 in the others.
 protocols::PiecewisePolynomial BinsOf(const StepPlan& plan) {
   const std::int64_t bins = plan.settings.evaluation->bins;
   protocols::PiecewisePolynomial table;
@@ -22,11 +35,14 @@ protocols::PiecewisePolynomial BinsOf(const StepPlan& plan) {
     auto& one_hot = table.coefficients.emplace_back(static_cast<std::size_t>(bins), 0);
     one_hot[static_cast<std::size_t>(k)] = 1;
     if (k == 0) continue;
-    const double edge = LogitAt(plan.settings.loss, static_cast<double>(k) / static_cast<double>(bins));
-    // A record is taken for class 1 above the threshold, not at it.
-    table.thresholds.push_back(std::llround(std::ldexp(edge, 2 * plan.settings.fraction_bits)) + 1);
+    table.thresholds.push_back(EdgeAt(plan, static_cast<double>(k) / static_cast<double>(bins)));
   }
   return table;
+}
+
+ArithShare ScoresOf(mpc::Context& party, const StepPlan& plan, const AdditiveShare& logits) {
+  if (AreOfProbabilities(plan)) return Predict(party, plan.activation, logits).ring();
+  return protocols::Reshare(party, logits);
 }
 
 }  // namespace
@@ -36,7 +52,7 @@ AdditiveShare ScoreHistogram(mpc::Context& party, const StepPlan& plan, const Ba
   const Index rows = logits.rows();
   const Index bins = plan.settings.evaluation->bins;
   const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
-  const ArithShare in_bin = LookUp(party, BinsOf(plan), protocols::Reshare(party, logits));
+  const ArithShare in_bin = LookUp(party, BinsOf(plan), ScoresOf(party, plan, logits));
   const ArithShare by_column = Reshaped(in_bin, bins * rows, logits.cols());
   RingMatrix counts(0, 1);
   for (Index column = 0; column < logits.cols(); ++column) {
@@ -50,7 +66,9 @@ AdditiveShare ScoreHistogram(mpc::Context& party, const StepPlan& plan, const Ba
 
 mpc::Cost ScoreHistogramCost(const StepPlan& plan, Index rows) {
   const Index logits = rows * plan.columns;
-  return Then(protocols::ReshareCost(logits), LookUpCost(BinsOf(plan), logits));
+  const mpc::Cost scores =
+      AreOfProbabilities(plan) ? PredictCost(plan.activation, rows) : protocols::ReshareCost(logits);
+  return Then(scores, LookUpCost(BinsOf(plan), logits));
 }
 
 }  // namespace trefoil::ml

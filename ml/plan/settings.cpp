@@ -191,13 +191,13 @@ void CheckDomains(const TrainingSettings& s) {
   check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
         "above 0, at most 1000000");
   const bool bins_fit = s.classes == 2 ? !e.confusion && IsEdge(s.threshold, e.bins)
-                                       : e.confusion && !e.choose_threshold && s.loss == Loss::kOneVsRest &&
+                                       : e.confusion && !e.choose_threshold && s.loss != Loss::kSquared &&
                                              e.bins * s.classes <= kMaxBinsOfClasses;
   check(
       e.bins == 0 || (e.bins >= 2 && e.bins <= kMaxScoreBins && e.sigma && bins_fit), "evaluation.bins",
       static_cast<double>(e.bins),
       "2 to 100, with evaluation.sigma; of two classes with model.threshold as an edge of them; of more with "
-      "evaluation.confusion and model.loss \"one-vs-rest\", at most 1000 of all classes");
+      "evaluation.confusion and model.loss \"one-vs-rest\" or \"softmax\", at most 1000 of all classes");
   check(!e.confusion || (e.sigma && s.classes <= kMaxConfusionClasses), "evaluation.confusion", 1,
         "none, or evaluation.sigma and at most 100 classes with it");
 }

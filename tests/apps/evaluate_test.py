@@ -127,7 +127,8 @@ class Evaluate(ProgramTest):
         for plot in ("ROC, on shares", "Calibration, on shares"):
             self.assertIn(plot, page)
 
-    def test_counts_on_shares_which_class_is_taken_for_which(self):
+    def use_three_classes(self):
+        """Returns their names."""
         coins = random.Random(4)
         names = ("cold", "flu", "well")
         job = self.job.read_text().replace("classes = 2", "classes = 3").replace('["well", "ill"]', json.dumps(names))
@@ -136,6 +137,29 @@ class Evaluate(ProgramTest):
             rows = [(coins.gauss(0.5 * (k == 0), 0.2), coins.gauss(0.5 * (k == 1), 0.2), names[k])
                     for k in (coins.randrange(3) for _ in range(count))]
             (self.folder / f"data/{file}.csv").write_text("a,b,state\n" + "".join(f"{a:.3f},{b:.3f},{state}\n" for a, b, state in rows))
+        return names
+
+    def log_losses(self, names, kind, probability):
+        """Of each class against all others, from what `predict --KIND` says of the test records."""
+        table = list(csv.reader(io.StringIO(self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", f"--{kind}"))))
+        actual = [line.split(",")[-1] for line in (self.folder / "data/test.csv").read_text().splitlines()[1:]]
+        for k, name in enumerate(names):
+            said = [probability(float(row[2 + k])) for row in table[1:]]
+            yield sum(-math.log(p if state == name else 1 - p) for p, state in zip(said, actual)) / len(actual)
+
+    def test_counts_on_shares_by_the_probabilities_of_softmax(self):
+        names = self.use_three_classes()
+        evaluation = {"holder": 1, "rows": 150, "sigma": 0.01, "confusion": "true", "bins": 20}
+        self.train("--set", "model.loss=softmax",
+                   *(word for key, value in evaluation.items() for word in ("--set", f"evaluation.{key}={value}")))
+        found = self.summary("out")["evaluation"]
+        clear = json.loads((self.folder / "out/evaluation.json").read_text())
+        for k, loss in enumerate(self.log_losses(names, "probabilities", float)):
+            self.assertAlmostEqual(found["class_log_loss"][k], loss, delta=0.03)
+            self.assertAlmostEqual(found["class_auc"][k], clear["classes"][k]["auc"], delta=0.05)
+
+    def test_counts_on_shares_which_class_is_taken_for_which(self):
+        names = self.use_three_classes()
         evaluation = {"holder": 1, "rows": 150, "sigma": 0.01, "confusion": "true", "bins": 20, "to": [0, 2]}
         output = self.train(*(word for key, value in evaluation.items() for word in ("--set", f"evaluation.{key}={value}")))
         summaries = [self.summary(f"out/party-{k}/out")["evaluation"] for k in range(3)]
@@ -151,7 +175,7 @@ class Evaluate(ProgramTest):
             for one, other in zip(found[kind], clear["classes"]):
                 self.assertAlmostEqual(one, other[kind], delta=0.06)
             self.assertTrue(all(0 < noise < 0.01 for noise in found[f"{kind}_noise"]))
-        least = min(range(3), key=lambda k: found["recall"][k])
+        least = names[min(range(3), key=lambda k: found["recall"][k])]
         self.assertRegex(output, rf"on 150 test records, on shares \(smallest recall 0\.\d+ ± \S+ by noise, of class {least}\) "
                                  r"\(AUC 0\.\d+ ± \S+ by noise, mean of the classes, each against the others\): with noise")
         self.assertEqual([[len(half) for half in one] for one in found["histogram"]], [[20, 20]] * 3)
@@ -159,6 +183,10 @@ class Evaluate(ProgramTest):
             self.assertAlmostEqual(one, other["auc"], delta=0.05)
         self.assertAlmostEqual(found["auc"], sum(found["class_auc"]) / 3)
         self.assertTrue(all(0 < noise < 0.01 for noise in (found["auc_noise"], *found["class_auc_noise"])))
+        # Of each class's probability by itself, from the middles of bins of a twentieth.
+        for k, loss in enumerate(self.log_losses(names, "scores", lambda logit: 1 / (1 + math.exp(-logit)))):
+            self.assertAlmostEqual(found["class_log_loss"][k], loss, delta=0.03)
+            self.assertTrue(0 <= found["class_calibration_error"][k] <= 1)
         event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
         self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 9 + 3 * 2 * 20))
         log = (self.folder / "out/party-0/out/audit.jsonl").read_text()
@@ -166,6 +194,8 @@ class Evaluate(ProgramTest):
         self.succeed("report", "out")
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("Classes, counted on shares with noise", page)
+        for title in ("ROC of class cold, on shares", "Calibration of class well, on shares", f">{found['class_log_loss'][1]:.4f}<"):
+            self.assertIn(title, page)
         self.assertIn(f"<td>{found['confusion'][2][1]:.1f}</td>", page[page.index("Taken for, counted on shares with noise"):])
         # Where noise hides the classes nothing is said of them.
         evaluation["sigma"] = 20
@@ -176,6 +206,7 @@ class Evaluate(ProgramTest):
         page = (self.folder / "noisy/report.html").read_text()
         self.assertIn("-, -, -", page)
         self.assertNotIn("infinite", page)
+        self.assertNotIn("ROC of class", page)
 
     CHOSEN = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.05", "--set",
               "evaluation.bins=20", "--set", "evaluation.choose_threshold=true")

@@ -52,7 +52,8 @@ holder = 0
 rows = 10
 """
 
-# Names of classes and categories stand in the job, so that warnings to the owner alone may have them; a log may not.
+# Names of classes and categories stand in the job, so that warnings to the owner alone may have them; a log may not,
+# but for the class that the line of an evaluation with a confusion table names.
 NAMES = {"innocuous", "ferocious", "Quixotopia", "Zanzibaria", "Vermilionville"}
 OWNER_WARNINGS = "owner_warnings.txt"
 STORAGE_KEY = b"planted-storage-key-of-more-than-32-bytes: correct horse battery staple"

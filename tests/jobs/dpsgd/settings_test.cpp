@@ -475,9 +475,11 @@ TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
             std::string::npos);
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10"})),
               HasSubstr("evaluation.bins: with more than two classes, expected evaluation.confusion = true"));
-  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
-                                      "evaluation.confusion=true", "model.loss=softmax"})),
-              HasSubstr("evaluation.bins: with more than two classes, expected model.loss \"one-vs-rest\""));
+  EXPECT_THAT(
+      ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
+                              "evaluation.confusion=true", "model.loss=squared"})),
+      HasSubstr(
+          "evaluation.bins: with more than two classes, expected model.loss \"one-vs-rest\" or \"softmax\""));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
                                       "evaluation.confusion=true", "evaluation.choose_threshold=true"})),
               HasSubstr("evaluation.choose_threshold: found true with more than two classes"));
