@@ -51,9 +51,11 @@ void AddUnused(const data::Column& column, const std::vector<data::FeatureColumn
                     bin ? "is in" : "has", bin ? "bin \"" + value + "\"" : "value \"" + value + "\"",
                     column.name, bin ? "is" : "has it"));
   }
-  // With `fill` they have its feature.
-  if (column.unknown != data::UnknownValue::kMissing || column.fill) return;
-  const auto none = (x.middleCols(first, width).array() == 0).rowwise().all().count();
+  // With `fill` they have its feature, and only the indicator tells.
+  if (column.unknown != data::UnknownValue::kMissing || (column.fill && !column.missing_indicator)) return;
+  const auto none = column.missing_indicator
+                        ? (x.col(first + width).array() != 0).count()
+                        : (x.middleCols(first, width).array() == 0).rowwise().all().count();
   if (10 * none >= x.rows())
     lines.push_back(
         fmt::format("{} of {} rows have none of the declared values of column \"{}\", or no value, and count "

@@ -20,7 +20,7 @@ namespace trefoil::jobs {
                                                      const ml::OwnRecords& own);
 
 /// Those of them that are of categories and bins; of columns whose unknown values are missing also in how many rows they
-/// are, where it is a tenth. `x`: rows as the spec's columns make them, with nothing extracted.
+/// are, where it is a tenth (with `fill` only of those that have an indicator: else nothing tells them apart). `x`: rows as the spec's columns make them, with nothing extracted.
 [[nodiscard]] std::vector<std::string> ValueWarnings(const data::DataSpec& spec, const data::Matrix& x);
 
 /// That of the number of rows alone.

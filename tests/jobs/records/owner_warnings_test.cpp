@@ -69,6 +69,19 @@ TEST(OwnerWarnings, NameBinsThatNoRowIsInAndCountUnknownValues) {
                   HasSubstr("no row is in the declared bin \"below 0\" of column \"b\"; a job without it")));
 }
 
+TEST(OwnerWarnings, CountUnknownValuesThatAreFilledInByTheirIndicator) {
+  auto schema = PaintTable();
+  auto& colour = schema.data.columns[1];
+  colour.unknown = data::UnknownValue::kMissing;
+  colour.fill = "red";
+  const std::string rows = "1,red,0,yes\n0,mauve,20,no\n0,blue,1,maybe\n1,green,0,no\n";
+  EXPECT_THAT(ToldOf(schema, rows), IsEmpty());
+  colour.missing_indicator = true;
+  schema.data.features = data::CountFeatures(schema.data);
+  EXPECT_THAT(ToldOf(schema, rows),
+              ElementsAre(HasSubstr("1 of 4 rows have none of the declared values of column \"colour\"")));
+}
+
 TEST(OwnerWarnings, FindTheColumnsOfAValueWhereTheLabelStandsAmongThem) {
   auto schema = PaintTable();
   data::Column label;
