@@ -28,6 +28,9 @@ constexpr double kTargetClip = 1;
 constexpr double kTargetNoise = 0.2;
 constexpr double kLargestTargetMove = 1.2;
 constexpr double kTargetError = 0.2;
+/// The same of counts, whose logits are logarithms, and whose range is wide.
+constexpr double kPoissonNoise = 0.8;
+constexpr double kPoissonError = 0.03;
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
 double Rounded(double value) {
@@ -62,9 +65,15 @@ double MeanRate(const TrainingSpec& training) {
   return sum / static_cast<double>(training.steps);
 }
 
+/// Of a number to be predicted, in units of its range.
+double TargetError(const DpsgdSettings& job) {
+  if (job.model.loss == ml::Loss::kPoisson) return kPoissonError;
+  return job.model.loss == ml::Loss::kHuber ? std::min(kTargetError, HuberThreshold(job)) : kTargetError;
+}
+
 /// The length of an error at zero weights, of all outputs.
 double FirstError(const DpsgdSettings& job) {
-  if (job.data.target) return kTargetError;
+  if (job.data.target) return TargetError(job);
   const double classes = job.data.classes;
   if (job.data.classes == 2) return 0.5;
   return job.model.loss == ml::Loss::kSoftmax ? std::sqrt(1 - 1 / classes) : 0.5 * std::sqrt(classes);
@@ -74,12 +83,17 @@ double ClipFor(const DpsgdSettings& job) {
   return Rounded((job.data.target ? kTargetClip : kClip) * FirstError(job) * RowLength(job));
 }
 
+/// What the noise may come to in a logit.
+double BearableNoise(const DpsgdSettings& job) {
+  if (job.model.loss == ml::Loss::kPoisson) return kPoissonNoise;
+  return job.data.target ? kTargetNoise : kLogitNoise;
+}
+
 double LearningRateFor(const DpsgdSettings& job) {
   const auto& training = job.training;
   const double steps = static_cast<double>(training.steps) * MeanRate(training);
-  const bool target = job.data.target.has_value();
-  const double most = target ? kLargestTargetMove : kLargestMove * training.logit_bound;
-  const double move = std::min((target ? kTargetNoise : kLogitNoise) / (NoiseOf(job) * steps), most);
+  const double most = job.data.target ? kLargestTargetMove : kLargestMove * training.logit_bound;
+  const double move = std::min(BearableNoise(job) / (NoiseOf(job) * steps), most);
   const double length = RowLength(job);
   const double gradient = std::min(job.privacy.clip, FirstError(job) * length);
   return Rounded(move * (1 - training.momentum) / (gradient * length));
@@ -108,10 +122,6 @@ void RequireRule(const DpsgdSettings& job, const Section& table, const char* key
   if (!job.model.hidden.empty()) table.Refuse(key, "a number with hidden layers, for which there is no rule");
   if (job.model.loss == ml::Loss::kSquared && !job.data.target)
     table.Refuse(key, "a number with model.loss \"squared\" of classes, for which there is no rule");
-  if (job.model.loss == ml::Loss::kHuber)
-    table.Refuse(key, "a number with model.loss \"huber\", for which there is no rule");
-  if (job.model.loss == ml::Loss::kPoisson)
-    table.Refuse(key, "a number with model.loss \"poisson\", for which there is no rule");
   if (job.training.clipping == ml::Clipping::kExamples)
     table.Refuse(key, "a number with training.clipping \"examples\", for which there is no rule");
 }

@@ -81,10 +81,38 @@ std::string AskRelease(bool target, Interview& interview) {
   });
 }
 
+/// [model] of a job that predicts a number of this range.
+std::string AskLoss(const data::TargetRange& range, Interview& interview) {
+  const Question question{
+      .key = "loss",
+      .text = fmt::format(
+          "How errors of the number count: squared; huber THRESHOLD, a difference beyond which they count by "
+          "their length, where some numbers are far from what the rest of their record says{}.",
+          range.low == 0 ? "; poisson, of counts, which columns change by a factor" : ""),
+      .proposal = "squared"};
+  const auto loss = AskFor(interview, question, [&range](const std::string& answer) -> std::string {
+    const auto words = WordsOf(answer);
+    if (words.size() == 2 && words[0] == "huber") {
+      const double threshold = ParseNumber(words[1], "loss");
+      if (threshold <= 0)
+        throw ConfigError(fmt::format("loss: found the threshold {}, expected one above 0", words[1]));
+      return fmt::format("\"huber\"\nhuber_threshold = {}", threshold);
+    }
+    if (answer == "poisson" && range.low != 0)
+      throw ConfigError(
+          fmt::format("loss: found poisson with a target from {}, expected one from 0", range.low));
+    if (answer != "squared" && answer != "poisson")
+      throw ConfigError("loss: found \"" + answer + "\", expected squared, huber THRESHOLD or poisson");
+    return "\"" + answer + "\"";
+  });
+  return "[model]\nloss = " + loss + "\n\n";
+}
+
 }  // namespace
 
 std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
   const auto records = DraftRecords(source, interview);
+  const auto model = records.target ? AskLoss(*records.target, interview) : "";
   const double epsilon = AskEpsilon(interview);
   const double delta = AskDelta(records, interview);
   const auto against = AskAdversary(interview);
@@ -96,8 +124,7 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
       "steps = \"auto\"\nexpected_batch = \"auto\"\nlearning_rate = \"auto\"\nschedule = \"linear\"\n\n"
       "[privacy]\nepsilon = {}\ndelta = {}\nagainst = \"{}\"\nclip = \"auto\"\naccountant = \"pld\"\n\n"
       "[release]\nto = [{}]\n",
-      TomlString(records.name), records.toml, records.target ? "[model]\nloss = \"squared\"\n\n" : "",
-      epsilon, delta, against, release);
+      TomlString(records.name), records.toml, model, epsilon, delta, against, release);
 }
 
 }  // namespace trefoil::jobs

@@ -197,6 +197,21 @@ class InitJob(ProgramTest):
         self.assertNotIn("SELECT", (self.folder / "job.toml").read_text() + (self.folder / "job.toml.answers").read_text())
         self.succeed("plan", "--job", "job.toml")
 
+    def test_asks_for_the_loss_of_a_target(self):
+        self.table()
+        range_from_0 = {"classes": "target 0 100", "epsilon": "8"}
+        for answer, model in (("huber 15", {"loss": "huber", "huber_threshold": 15}), ("poisson", {"loss": "poisson"})):
+            out = self.folder / f"{answer.split()[0]}.toml"
+            given = self.answers(**range_from_0, loss=answer)
+            self.succeed("init-job", "table.csv", "--out", out, "--yes", "--label", "2", "--answers", given)
+            self.assertEqual(tomllib.loads(out.read_text())["model"], model)
+            self.succeed("plan", "--job", out)
+        for answer, cause in (("poison", "expected squared, huber THRESHOLD or poisson"), ("huber 0", "found the threshold 0")):
+            self.fail_with(2, cause, "init-job", "table.csv", "--out", "none.toml", "--yes", "--label", "2",
+                           "--answers", self.answers(loss=answer))
+        self.fail_with(2, "found poisson with a target from 10", "init-job", "table.csv", "--out", "none.toml", "--yes",
+                       "--label", "2", "--answers", self.answers(classes="target 10 90", loss="poisson"))
+
     def test_the_same_answers_give_the_same_job_of_any_file(self):
         self.table()
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")

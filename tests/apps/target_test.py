@@ -206,7 +206,7 @@ class Targets(ProgramTest):
                 self.assertAlmostEqual(min(60, math.exp(logarithm)), found[k], delta=0.001)
         self.succeed("report", "out")
         self.assertIn("natural logarithm", (self.folder / "out/report.html").read_text())
-        self.fail_with(2, 'for which there is no rule', "plan", "--job", self.job, "--set", "privacy.clip=auto")
+        self.succeed("plan", "--job", self.job, "--set", "privacy.clip=auto", "--set", "training.learning_rate=auto")
         self.fail_with(2, 'expected 0 with model.loss "poisson"', "plan", "--job", self.job, "--set", "data.target.low=1.0")
 
     def test_refuses_targets_outside_with_file_and_row(self):

@@ -101,14 +101,34 @@ TEST(ChooseSettings, MovesNoLogitByMoreThanTheSigmoidTakes) {
   EXPECT_EQ(ReadAuto({many, "privacy.epsilon=3"}).training.learning_rate, far.training.learning_rate);
 }
 
-TEST(ChooseSettings, GoesLessFarForATarget) {
+/// The same of a number from 0 to 10, with what is said of the model.
+DpsgdSettings ReadAutoTarget(const std::string& model, const std::vector<std::string>& assignments = {}) {
   const TemporaryFolder folder;
   std::string text = kAllAuto;
-  text.replace(text.find("classes = 2\n"), 12,
-               "[data.target]\nlow = 0\nhigh = 10\n[model]\nloss = \"squared\"\n");
-  const auto job = ReadDpsgdSettings(folder.Write("x.toml", text));
+  text.replace(text.find("classes = 2\n"), 12, "[data.target]\nlow = 0\nhigh = 10\n[model]\n" + model);
+  return ReadDpsgdSettings(folder.Write("x.toml", text), assignments);
+}
+
+TEST(ChooseSettings, GoesLessFarForATarget) {
+  const auto job = ReadAutoTarget("loss = \"squared\"\n");
   EXPECT_NEAR(job.privacy.clip / std::sqrt(5.0), 0.2, 0.001);
   EXPECT_NEAR(ReachOf(job) / ReachOf(ReadAuto()), 0.2 / 2.5, 0.002);
+}
+
+TEST(ChooseSettings, ClipsAtHubersThresholdAndGoesAsFar) {
+  const std::string model = "loss = \"huber\"\nhuber_threshold = 1\n";
+  const auto job = ReadAutoTarget(model);
+  EXPECT_NEAR(job.privacy.clip / std::sqrt(5.0), 0.1, 0.001);
+  const auto wide = ReadAutoTarget(model, {"model.huber_threshold=100"});
+  EXPECT_NEAR(wide.privacy.clip / std::sqrt(5.0), 0.2, 0.001);
+  EXPECT_NEAR(ReachOf(job) / ReachOf(wide), 1, 0.01);
+}
+
+TEST(ChooseSettings, ClipsCountsAtSmallErrorsAndGoesFarther) {
+  const std::string noisy = "privacy.epsilon=0.5";  // so that no step is as long as it may be
+  const auto job = ReadAutoTarget("loss = \"poisson\"\n", {noisy});
+  EXPECT_NEAR(job.privacy.clip / std::sqrt(5.0), 0.03, 0.001);
+  EXPECT_NEAR(ReachOf(job) / ReachOf(ReadAutoTarget("loss = \"squared\"\n", {noisy})), 4, 0.1);
 }
 
 TEST(ChooseSettings, ClipsAtHalfOfTheFirstGradient) {

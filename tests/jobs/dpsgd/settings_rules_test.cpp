@@ -115,8 +115,6 @@ TEST(TargetJob, OfHubersLossHasAThresholdInTheTargetsUnit) {
       {"negative", "6.5", "-1", "expected a number above 0"},
       {"squared", "\"huber\"", "\"squared\"", "only model.loss \"huber\" has it"},
       {"classes", text, classes, "\"huber\" is of [data.target] alone"},
-      {"rate", "learning_rate = 1", "learning_rate = \"auto\"", "for which there is no rule"},
-      {"clip", "clip = 1", "clip = \"auto\"", "for which there is no rule"},
   };
   for (const auto& [name, from, to, expected] : cases) {
     try {
