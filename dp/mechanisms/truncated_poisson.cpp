@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,19 @@ double OverflowProbability(const BatchLimits& limits, double sampling_rate, std:
   return std::min(1.0, worst[all]);
 }
 
+double OverflowOfAnyOwners(const BatchLimits& limits, double sampling_rate, std::int64_t units) {
+  CheckParameter(units >= 1, "units of privacy", static_cast<double>(units), "a number from 1");
+  const auto all = static_cast<std::size_t>(units);
+  std::vector<double> worst(all + 1, 0);  // of so many units at as many owners as is worst
+  for (std::size_t here = 1; here <= all; ++here) {
+    const double probability = NoRoom(limits.capacity[0], sampling_rate, limits.max_batch[0],
+                                      limits.group_rows, static_cast<std::int64_t>(here) * limits.group_rows);
+    for (std::size_t sum = here; sum <= all; ++sum)
+      worst[sum] = std::max(worst[sum], worst[sum - here] + probability);
+  }
+  return std::min(1.0, worst[all]);
+}
+
 double RemainingDelta(double delta, std::int64_t steps, double sampling_rate, const BatchLimits& limits) {
   CheckBudget(delta, steps);
   const auto count = static_cast<double>(steps);
@@ -112,7 +126,8 @@ double RemainingDelta(double delta, std::int64_t steps, double sampling_rate, co
     std::ostringstream text;
     text << "training.max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
          << SmallestMaxBatch(delta, steps, sampling_rate, limits.capacity[owner], limits.group_rows)
-         << " for party " << owner << ", so that cutting larger batches costs at most half of delta";
+         << (limits.capacity[1] + limits.capacity[2] > 0 ? " for party " + std::to_string(owner) : "")
+         << ", so that cutting larger batches costs at most half of delta";
     throw ConfigError(text.str());
   }
   return delta - count * OverflowProbability(limits, sampling_rate);

@@ -37,6 +37,10 @@ struct BatchLimits {
 [[nodiscard]] double OverflowProbability(const BatchLimits& limits, double sampling_rate,
                                          std::int64_t units = 1);
 
+/// The same where there are any number of owners, each with the first one's limits.
+[[nodiscard]] double OverflowOfAnyOwners(const BatchLimits& limits, double sampling_rate,
+                                         std::int64_t units = 1);
+
 /// What is left of `delta` for the noise when batches cut at their limits, over `steps` steps, have been paid
 /// for: delta - steps * OverflowProbability.
 ///

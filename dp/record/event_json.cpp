@@ -28,10 +28,11 @@ struct Texts {
   const char* expected;
 };
 
-constexpr Texts<SamplingMode, 3> kSamplings{{{{SamplingMode::kOwnerPoisson, "owner-poisson"},
+constexpr Texts<SamplingMode, 4> kSamplings{{{{SamplingMode::kOwnerPoisson, "owner-poisson"},
                                               {SamplingMode::kPublic, "public"},
-                                              {SamplingMode::kFull, "full"}}},
-                                            "\"owner-poisson\", \"public\" or \"full\""};
+                                              {SamplingMode::kFull, "full"},
+                                              {SamplingMode::kDeposited, "deposited"}}},
+                                            "\"owner-poisson\", \"public\", \"full\" or \"deposited\""};
 constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
 
 constexpr const char* kExecutions = "executions";
@@ -215,21 +216,34 @@ void Check(const GaussianReleases& releases, const StrictObject& object) {
   CheckGroupRows(releases.group_rows, object);
 }
 
+/// Every owner has the limits of the first: others would be charged for nothing.
+void CheckOneOwner(const BatchLimits& limits, const StrictObject& object) {
+  for (const auto& [key, all] :
+       {std::pair("capacity", limits.capacity), std::pair("max_batch", limits.max_batch)}) {
+    if (all[1] != 0 || all[2] != 0)
+      RefuseRecord(object.Path(key), object.At(key).dump(), "0 behind the first with deposited batches");
+  }
+}
+
 void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
+  const bool is_deposited = steps.sampling == SamplingMode::kDeposited;
   if (object.Has(kExecutions)) {
     if (steps.executions < 2 || steps.executions > kMaxExecutions)
       RefuseRecord(object.Path(kExecutions), std::to_string(steps.executions),
                    "from 2 to 1000, or no such key");
-    if (!is_public) RefuseRecord(object.Path(kExecutions), "this key", "none but with public sampling");
+    if (!is_public && !is_deposited)
+      RefuseRecord(object.Path(kExecutions), "this key",
+                   "none but with public sampling and deposited batches");
   }
   if (steps.max_participation > steps.steps * steps.executions) {
     RefuseRecord(object.Path("max_participation"), std::to_string(steps.max_participation),
                  "at most the number of steps, as often as they were executed");
   }
   CheckGroupRows(steps.limits.group_rows, object);
-  if (object.Has(kMaxGroupRows) && is_public)
-    RefuseRecord(object.Path(kMaxGroupRows), "this key", "none with public sampling");
+  if (object.Has(kMaxGroupRows) && (is_public || is_deposited))
+    RefuseRecord(object.Path(kMaxGroupRows), "this key", "none with public sampling or deposited batches");
+  if (is_deposited) CheckOneOwner(steps.limits, object);
   if (steps.sampling == SamplingMode::kFull) {
     if (steps.sampling_rate != 1)
       RefuseRecord(object.Path("sampling_rate"), object.At("sampling_rate").dump(), "1 with full batches");

@@ -26,7 +26,10 @@ double PrivateRate(const DpSgdSteps& steps) {
 }
 
 IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
-  return {OverflowProbability(steps.limits, PrivateRate(steps), units), steps.steps};
+  return {steps.sampling == SamplingMode::kDeposited
+              ? OverflowOfAnyOwners(steps.limits, PrivateRate(steps), units)
+              : OverflowProbability(steps.limits, PrivateRate(steps), units),
+          steps.steps};
 }
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
@@ -41,11 +44,12 @@ std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
 std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
   const bool known = steps.sampling == SamplingMode::kPublic;  // which rows a batch has
   const auto releases = known ? steps.max_participation : steps.steps;
+  const auto executed = known ? releases : releases * steps.executions;
   const double moved = steps.vertical ? 2 : 1;  // sensitivities
   double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
   if (!known) multiplier /= std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{known ? 1.0 : PrivateRate(steps), multiplier, releases, units},
-          ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
+          ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, executed),
           CutBatches(steps, units)};
 }
 

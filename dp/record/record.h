@@ -20,8 +20,8 @@ namespace trefoil::dp {
 inline const double kAllOverTwo = std::sqrt(1.5);
 
 /// Who chose the rows of a batch: each owner by private coins, or common coins that all parties know; or nobody, since
-/// every batch has all rows.
-enum class SamplingMode { kOwnerPoisson, kPublic, kFull };
+/// every batch has all rows; or each owner by private coins beforehand, in batches that it deposited.
+enum class SamplingMode { kOwnerPoisson, kPublic, kFull, kDeposited };
 
 /// A run of DP-SGD steps as it was executed: all public, the same at all three parties.
 struct DpSgdSteps {
@@ -31,15 +31,17 @@ struct DpSgdSteps {
   double sigma = 0;          ///< noise multiplier of any two parties' noise together; 0: no noise
   double sensitivity = 0;    ///< Delta: norm of what one unit adds to a sum, at most, in the units of clip
   double clip = 0;           ///< C
-  BatchLimits limits;        ///< draws above max_batch are cut; max_batch = capacity where nothing is cut
+  BatchLimits
+      limits;  ///< draws above max_batch are cut; max_batch = capacity where nothing is cut. Deposited
+               ///< batches: every owner has the first one's, and the others are 0
   std::int64_t max_participation =
       0;                         ///< public sampling: executions that any one row was in, at most; else 0
   double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down
   std::int64_t coordinates = 0;  ///< that the noise was added to, in each step
   bool vertical = false;  ///< public sampling: each party has other columns of the same records, whose keys
                           ///< all know; an insider is charged for a record whose values are others
-  /// How often each of these batches was executed. More than once only with public sampling: a resumed run goes on
-  /// with its coins, and does the steps that it lost again on the same rows.
+  /// How often each of these batches was executed. More than once only with public sampling and deposited batches: a
+  /// resumed run goes on with the same coins, and does the steps that it lost again on the same rows.
   std::int64_t executions = 1;
 };
 
@@ -166,7 +168,8 @@ struct TrainingRecord {
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
 /// The same against an insider, one of the parties, which knows its own noise: multiplier sigma, the closeness of two
-/// parties' summed noise, cut batches. Owner-poisson sampling is amplified as for an outsider; public sampling is
+/// parties' summed noise, cut batches. Owner-poisson sampling and deposited batches are amplified as for an outsider, a
+/// batch executed m times counting as there; public sampling is
 /// max_participation plain Gaussians, if vertical at sigma / 2, since other values of a record move a sum by up to
 /// 2 Delta; full batches are as many plain Gaussians as there are steps, against both adversaries. Local training as for an outsider: a party does not know another owner's noise, and its own records need no
 /// protection from itself. Laplace counts: two parts, a randomised response for a number that moves by 1. Approximate

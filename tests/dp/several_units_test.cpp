@@ -311,6 +311,57 @@ TEST(SeveralUnits, OfCutBatchesCostTheChanceThatOthersLeaveNoRoom) {
   EXPECT_TRUE(cuts_show);
 }
 
+/// Over all ways to have so many units at owners, each at least one.
+double WorstOfOwners(int units, const std::function<double(int)>& at_one) {
+  double worst = 0;
+  for (int here = 1; here <= units; ++here)
+    worst = std::max(worst, at_one(here) + (here < units ? WorstOfOwners(units - here, at_one) : 0));
+  return worst;
+}
+
+TEST(SeveralUnits, OfCutBatchesOfAnyNumberOfOwnersCostWhatTheyDoInTheWorstWay) {
+  for (const auto& [limit, rate] :
+       {std::pair{3, 0.2}, std::pair{5, 0.2}, std::pair{8, 0.2}, std::pair{11, 0.8}}) {
+    const auto no_room = [limit = limit, rate = rate](int here) {
+      if (here > limit) return 1.0;
+      double above = 0;
+      for (const auto& [others, probability] : BinomialMeans(12 - here, rate))
+        above += others > limit - here ? probability : 0;
+      return above;
+    };
+    for (const int units : {1, 2, 4, 6}) {
+      const double exact = std::min(1.0, WorstOfOwners(units, no_room));
+      const double charged = OverflowOfAnyOwners({{12, 0, 0}, {limit, 0, 0}}, rate, units);
+      EXPECT_GE(charged, exact * (1 - 1e-9)) << limit << ' ' << units;
+      if (exact < 0.2) {
+        EXPECT_LE(charged, exact * (1 + 1e-5)) << limit << ' ' << units;
+      }
+    }
+  }
+  EXPECT_EQ(OverflowOfAnyOwners({{12, 0, 0}, {12, 0, 0}}, 0.2, 5), 0) << "nothing is cut";
+}
+
+// Deposited batches, done twice, of k records of one person: by integrals, for both adversaries.
+TEST(EpsilonsOfUnits, OfDepositedBatchesLieAtTheHockeyStickDivergence) {
+  DpSgdSteps steps;
+  steps.steps = 1;
+  steps.sampling = SamplingMode::kDeposited;
+  steps.sampling_rate = 0.1;
+  steps.sigma = 2;
+  steps.executions = 2;
+  steps.limits = {{1000, 0, 0}, {1000, 0, 0}};
+  steps.party_deviation = 1e9;
+  steps.coordinates = 10;
+  for (const int units : {2, 5}) {
+    const auto pair = EpsilonsOfUnits({"a", "b", {steps}}, units, 1e-4);
+    for (const auto& [epsilon, sigma] :
+         {std::pair{pair.insider, 2 / std::sqrt(2.0)}, std::pair{pair.outsider, 2 * std::sqrt(1.5 / 2)}}) {
+      EXPECT_LE(ExactDelta(units, 0.1, sigma, epsilon), 1e-4 * (1 + 1e-3)) << units;
+      EXPECT_GE(ExactDelta(units, 0.1, sigma, epsilon - 0.01), 1e-4) << units;
+    }
+  }
+}
+
 DpSgdSteps MnistSteps() {
   DpSgdSteps steps;
   steps.steps = 439;

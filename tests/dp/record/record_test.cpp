@@ -64,6 +64,60 @@ TEST(Events, DoNotAmplifyForAnybodyWhereEveryBatchHasAllRows) {
   EXPECT_DOUBLE_EQ(Noise(OutsiderEvents(steps)).noise_multiplier, 1.1 * std::sqrt(1.5));
 }
 
+// Owners drew the rows and tell nobody: a party knows its own noise, and no more of the coins than an outsider.
+TEST(Events, AmplifyForEverybodyWhereOwnersDepositedTheirBatches) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kDeposited;
+  steps.limits = {{600, 0, 0}, {40, 0, 0}};
+  for (const std::int64_t executions : {1, 3}) {
+    steps.executions = executions;
+    const double fewer = std::sqrt(static_cast<double>(executions));
+    for (const auto& [events, parties, multiplier] :
+         {std::tuple{InsiderEvents(steps), 2, 1.1},
+          std::tuple{OutsiderEvents(steps), 3, 1.1 * std::sqrt(1.5)}}) {
+      EXPECT_EQ(Noise(events).sampling_rate, 2048.0 / 60000);
+      EXPECT_DOUBLE_EQ(Noise(events).noise_multiplier, multiplier / fewer);
+      EXPECT_EQ(Noise(events).count, 439) << "batches, however often each was executed";
+      EXPECT_EQ(Closeness(events).bound, ClosenessCharge(parties, 1e9, 7850, 439).bound);
+      EXPECT_EQ(Closeness(events).count, 439 * executions) << "draws of noise";
+      EXPECT_EQ(Cutting(events).probability, PoissonOverflowProbability(599, 2048.0 / 60000, 39));
+      EXPECT_EQ(Cutting(events).count, 439);
+    }
+  }
+}
+
+// Two records of one person at two owners, which is worse here than both at one.
+TEST(Events, ChargeCutBatchesOfAnyOwnersWhereTheyDepositedThem) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kDeposited;
+  steps.sampling_rate = 0.8;
+  steps.limits = {{12, 0, 0}, {11, 0, 0}};
+  for (const auto& events : {OutsiderEvents(steps, 2), InsiderEvents(steps, 2)})
+    EXPECT_NEAR(Cutting(events).probability, 2 * std::pow(0.8, 11), 1e-5);
+  EXPECT_NEAR(Cutting(OutsiderEvents(steps)).probability, std::pow(0.8, 11), 1e-5);
+}
+
+TEST(Record, OfDepositedBatchesHasTheLimitsOfOneOwner) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kDeposited;
+  steps.limits = {{600, 0, 0}, {40, 0, 0}};
+  steps.executions = 2;
+  const auto json = ToJson({.job_hash = "ab", .run_id = "cd", .events = {steps}});
+  EXPECT_EQ(json.at("events").at(0).at("sampling"), "deposited");
+  const auto read = std::get<DpSgdSteps>(FromJson(json).events.at(0));
+  EXPECT_EQ(read.sampling, SamplingMode::kDeposited);
+  EXPECT_EQ(read.executions, 2);
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, nlohmann::json>>{{"capacity", {600, 1, 0}},
+                                                           {"max_batch", {40, 0, 1}},
+                                                           {"max_group_rows", 2},
+                                                           {"partition", "vertical"}}) {
+    auto changed = json;
+    changed["events"][0][key] = value;
+    EXPECT_THROW((void)FromJson(changed), DataError) << key;
+  }
+}
+
 TEST(Record, OfFullBatchesSaysNothingOfARate) {
   auto steps = MnistSteps();
   steps.sampling = SamplingMode::kFull;
@@ -146,6 +200,28 @@ TEST(Epsilons, ChargeABatchExecutedTwiceAsOneReleaseWithLessNoise) {
     EXPECT_LT(Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld).outsider, exact / 2);
     // Who sees the coins counts releases, however they are spread.
     EXPECT_NEAR(Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld).insider, epsilons.insider, 1e-9);
+  }
+}
+
+// The same of batches that owners deposited, where a party does not know the coins either: by integrals.
+TEST(Epsilons, ChargeADepositedBatchExecutedTwiceAsOneReleaseForAParty) {
+  for (const auto& [rate, multiplier, executions, delta] :
+       {std::tuple{0.034, 0.85, 2, 1e-5}, std::tuple{0.1, 1.2, 3, 1e-6}, std::tuple{0.2, 1.0, 1, 1e-5}}) {
+    DpSgdSteps steps{.steps = 1,
+                     .sampling = SamplingMode::kDeposited,
+                     .sampling_rate = rate,
+                     .sigma = multiplier,
+                     .sensitivity = 1,
+                     .clip = 1,
+                     .limits = {{1000, 0, 0}, {1000, 0, 0}},
+                     .party_deviation = 1e9,
+                     .coordinates = 10};
+    steps.executions = executions;
+    const auto epsilons = Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld);
+    const double fewer = std::sqrt(static_cast<double>(executions));
+    EXPECT_NEAR(epsilons.insider, ExactOfOneBatch(rate, multiplier / fewer, delta), 1e-3);
+    EXPECT_NEAR(epsilons.outsider, ExactOfOneBatch(rate, multiplier * std::sqrt(1.5) / fewer, delta), 1e-3);
+    EXPECT_GE(Epsilons({"ab", "cd", {steps}}, delta).insider, epsilons.insider);
   }
 }
 
