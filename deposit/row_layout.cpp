@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "jobs/records/record_fields.h"
+#include "ml/dpsgd/deposited_rows.h"
 
 namespace trefoil::deposit {
 
@@ -14,9 +15,7 @@ RowLayout LayoutOf(const jobs::RecordSchema& records) {
       .features = jobs::TrainedFeatures(records),
       .label_words = records.data.target || records.data.classes == 2 ? 1 : records.data.classes};
   const double largest = std::ldexp(records.features.row_norm, records.fraction_bits);
-  layout.feature_bits = 3;
-  while (layout.feature_bits < 31 && largest >= std::ldexp(1.0, layout.feature_bits - 2))
-    ++layout.feature_bits;
+  layout.feature_bits = ml::DepositedFeatureBits(records.features.row_norm, records.fraction_bits);
   const double norms = std::ldexp(static_cast<double>(layout.features) + 1, 2 * layout.feature_bits + 2);
   if (largest >= std::ldexp(1.0, layout.feature_bits - 2) || norms >= 0x1p63) {
     throw ConfigError(fmt::format(

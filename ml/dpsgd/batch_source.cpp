@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/secrets/random.h"
 #include "ml/dpsgd/deposited_rows.h"
 #include "ml/dpsgd/row_keys.h"
@@ -153,6 +154,30 @@ class FullSource final : public BatchSource {
   Batch batch_{};
 };
 
+/// Every batch is one that owners drew beforehand.
+class DepositedSource final : public BatchSource {
+ public:
+  DepositedSource(const StepPlan& plan, const DepositedBatch& deposited)
+      : plan_(plan), deposited_(deposited) {}
+
+  void Share(mpc::Context&) override {}
+
+  const Batch& Next(mpc::Context& run, int step) override {
+    batch_ = {};
+    const ArithShare rows = deposited_(step);
+    Require(rows.rows() == plan_.batch_rows, "DepositedSource: batches of one height");
+    batch_ = ToBatch(plan_, EncodeDeposited(run, plan_, LiftDeposited(run, plan_, rows)));
+    return batch_;
+  }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  const StepPlan& plan_;
+  const DepositedBatch& deposited_;
+  Batch batch_{};
+};
+
 PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {
   SecretKey schedule = protocols::JointSeed(party);
   return {.schedule = std::move(schedule),
@@ -171,9 +196,10 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
 
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
                                              const std::optional<PublicCoins>& coins,
-                                             std::vector<ArithShare> deposited) {
+                                             std::vector<ArithShare> deposited, const DepositedBatch& batch) {
   if (plan.settings.sampling == Sampling::kOwnerPoisson)
     return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
+  if (plan.settings.sampling == Sampling::kDeposited) return std::make_unique<DepositedSource>(plan, batch);
   if (plan.settings.sampling == Sampling::kFull)
     return std::make_unique<FullSource>(plan, own, std::move(deposited));
   return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan),

@@ -35,11 +35,13 @@ class BatchSource {
 /// With owner-poisson sampling every owner draws its own rows by private coins and inputs them afresh, padded
 /// to a public height. With public sampling all rows are shared once, and common coins choose among them
 /// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. Full batches are all
-/// rows, shared once, each in one slot for all steps; with settings.deposited those of `deposited`. `plan` and `own` must outlive what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
+/// rows, shared once, each in one slot for all steps; with settings.deposited those of `deposited`. Deposited batches are
+/// those of `batch`. `plan`, `own` and `batch` must outlive what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
 /// partition.
 [[nodiscard]] std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan,
                                                            const OwnRecords& own,
                                                            const std::optional<PublicCoins>& coins,
-                                                           std::vector<mpc::ArithShare> deposited);
+                                                           std::vector<mpc::ArithShare> deposited,
+                                                           const DepositedBatch& batch);
 
 }  // namespace trefoil::ml

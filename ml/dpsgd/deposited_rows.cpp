@@ -1,9 +1,11 @@
 #include "ml/dpsgd/deposited_rows.h"
 
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
 #include "ml/records.h"
+#include "protocols/arithmetic/lift.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/truncate.h"
 
@@ -52,6 +54,25 @@ mpc::Cost RoundTargetsCost(Index rows, int fraction_bits) {
 }
 
 Index DepositedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns; }
+
+int DepositedFeatureBits(double row_norm, int fraction_bits) {
+  const double largest = std::ldexp(row_norm, fraction_bits);
+  int bits = 3;
+  while (bits < 31 && largest >= std::ldexp(1.0, bits - 2)) ++bits;
+  return bits;
+}
+
+ArithShare LiftDeposited(mpc::Context& party, const StepPlan& plan, const ArithShare& rows) {
+  Require(rows.cols() == DepositedColumns(plan), "LiftDeposited: features, a mask bit and a label");
+  const Index features = plan.settings.features;
+  const int bits = DepositedFeatureBits(plan.settings.row_norm, plan.settings.fraction_bits);
+  return SideBySide(protocols::Lift(party, Columns(rows, 0, features), bits),
+                    Columns(rows, features, rows.cols() - features));
+}
+
+mpc::Cost LiftDepositedCost(const StepPlan& plan, Index rows) {
+  return protocols::LiftCost(rows * plan.settings.features);
+}
 
 ArithShare EncodeDeposited(mpc::Context& party, const StepPlan& plan, const ArithShare& rows) {
   Require(rows.cols() == DepositedColumns(plan), "EncodeDeposited: features, a mask bit and a label");

@@ -13,6 +13,18 @@ namespace trefoil::ml {
 /// target in steps of 2^-kTargetBits.
 [[nodiscard]] mpc::Index DepositedColumns(const StepPlan& plan);
 
+/// b: the bits of a feature of such rows as owners deposit it, the least number with R 2^f < 2^(b - 2), for rows of norm
+/// `row_norm`, R, and f fraction bits; 31 where even these do not suffice.
+[[nodiscard]] int DepositedFeatureBits(double row_norm, int fraction_bits);
+
+/// Rows whose features are modulo 2^b, with features in the ring: those that were encoded, where all three have made sure
+/// that these are rows.
+/// Cost: LiftDepositedCost: that of protocols::Lift. Throws ContractError for another number of columns; NetworkError,
+/// ProtocolError.
+[[nodiscard]] mpc::ArithShare LiftDeposited(mpc::Context& party, const StepPlan& plan,
+                                            const mpc::ArithShare& rows);
+[[nodiscard]] mpc::Cost LiftDepositedCost(const StepPlan& plan, mpc::Index rows);
+
 /// The targets of such rows in steps of 2^-fraction_bits of their range, to the nearest; as they are from kTargetBits on.
 /// Pre:  from 0 to 2^kTargetBits, times the mask bit; at least one fraction bit.
 /// Cost: RoundTargetsCost: one exact truncation. Throws NetworkError, ProtocolError.

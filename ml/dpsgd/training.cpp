@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "ml/dpsgd/batch_source.h"
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/initialisation.h"
@@ -289,17 +290,22 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
 mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
+  if (settings.sampling == Sampling::kDeposited)
+    return Then(Then(LiftDepositedCost(plan, plan.batch_rows), EncodeDepositedCost(plan, plan.batch_rows)),
+                step);
   if (settings.sampling != Sampling::kOwnerPoisson) return step;
   return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks, const HeldOutRecords& held_out, const Resumption& resumption,
-                     std::vector<ArithShare> deposited) {
+                     std::vector<ArithShare> deposited, const DepositedBatch& batch) {
   const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
-  Require(settings.deposited != deposited.empty(), "Train: deposited rows where the settings say so");
+  Require((settings.deposited && !settings.batches) != deposited.empty() &&
+              settings.batches.has_value() == static_cast<bool>(batch),
+          "Train: deposited rows, or batches of them, where the settings say so");
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
   auto initialisation = InitialisationOf(settings);
@@ -311,7 +317,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   // The noise is fixed before the coins: it is published, and they are not.
   const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
   const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins,
-                                      std::move(deposited));
+                                      std::move(deposited), batch);
   const ExecutionHistory executed(plan, sigma, before, resumption.earlier, from_start, first,
                                   ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =

@@ -50,7 +50,7 @@ ExecutionHistory::ExecutionHistory(const StepPlan& plan, double sigma,
     evaluations_ += session.evaluated ? 1 : 0;
   }
   for (const SessionSteps& session : earlier) {
-    if (session.from_start || by_coins_.empty()) by_coins_.emplace_back();
+    if (by_coins_.empty() || (session.from_start && !DrawnBeforehand())) by_coins_.emplace_back();
     by_coins_.back().push_back({.first = session.first, .last = session.begun});
   }
   other_coins_ = before_;
@@ -86,20 +86,26 @@ std::vector<dp::RecordedEvent> ExecutionHistory::EventsBefore() const {
   return EventsOf(initialisations_, first_, evaluations_);
 }
 
+bool ExecutionHistory::DrawnBeforehand() const { return plan_.settings.sampling == Sampling::kDeposited; }
+
+bool ExecutionHistory::RepeatsBatches() const {
+  return plan_.settings.sampling == Sampling::kPublic || DrawnBeforehand();
+}
+
 int ExecutionHistory::FirstFresh() const {
   int fresh = 0;
-  if (from_start_ || by_coins_.empty() || plan_.settings.sampling != Sampling::kPublic) return fresh;
+  if (by_coins_.empty() || !RepeatsBatches() || (from_start_ && !DrawnBeforehand())) return fresh;
   for (const StepRange& range : by_coins_.back()) fresh = std::max(fresh, range.last);
   return fresh;
 }
 
 std::map<std::int64_t, std::int64_t> ExecutionHistory::BatchesByExecutions(int step) const {
   // Every owner draws anew, whatever is done again.
-  if (plan_.settings.sampling != Sampling::kPublic)
+  if (!RepeatsBatches())
     return Steps(step) > 0 ? std::map<std::int64_t, std::int64_t>{{1, Steps(step)}}
                            : std::map<std::int64_t, std::int64_t>{};
   auto all = by_coins_;
-  if (from_start_ || all.empty()) all.emplace_back();
+  if (all.empty() || (from_start_ && !DrawnBeforehand())) all.emplace_back();
   all.back().push_back({.first = first_, .last = step});
   return CountSteps(all);
 }

@@ -54,7 +54,8 @@ double MaxBytes(const mpc::Cost& cost) {
 mpc::Cost SetUpCost(const StepPlan& plan) {
   const TrainingSettings& settings = plan.settings;
   mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
-  const bool shared_once = settings.sampling != Sampling::kOwnerPoisson;
+  const bool shared_once =
+      settings.sampling != Sampling::kOwnerPoisson && settings.sampling != Sampling::kDeposited;
   if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
   if (settings.vertical) cost = Then(cost, protocols::JointSeedCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
@@ -62,7 +63,7 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
     cost = Then(cost, NoisySumCost(settings.standardisation->coordinates, {0, 1, 2}));
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
-  if (settings.deposited) {
+  if (settings.deposited && shared_once) {
     cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
   } else if (shared_once) {
     cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));

@@ -46,7 +46,7 @@ void CheckDeposited(const TrainingSettings& s) {
     throw ConfigError(std::string(what) + " with deposited rows, which no party has in the clear");
   };
   if (s.sampling == Sampling::kOwnerPoisson)
-    refuse("privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\"");
+    refuse("privacy.sampling: found \"owner-poisson\", expected \"full\", \"public\" or \"deposited\"");
   if (s.groups) refuse("privacy.unit: found \"group\", expected \"record\"");
   if (s.initialisation) refuse("initialisation.method: found local models, expected \"none\"");
   if (s.balance_sigma) refuse("model.class_weights: found \"balanced\", expected numbers");
@@ -164,8 +164,11 @@ void CheckDomains(const TrainingSettings& s) {
     throw ConfigError(
         "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
-  check(s.sampling != Sampling::kOwnerPoisson || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
+  const bool cut = s.sampling == Sampling::kOwnerPoisson || s.sampling == Sampling::kDeposited;
+  check(!cut || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
+  Require(s.batches.has_value() == (s.sampling == Sampling::kDeposited) && (!s.batches || s.deposited),
+          "TrainingSettings: batches of deposited rows with Sampling::kDeposited, and only then");
   if (s.vertical) CheckVertical(s);
   if (s.deposited) CheckDeposited(s);
   if (s.targets) CheckTargets(s);
@@ -234,7 +237,12 @@ double SamplingRate(const TrainingSettings& settings) {
   return settings.expected_batch / TotalRows(settings);
 }
 
+std::int64_t BatchOfOneDeposit(const TrainingSettings& settings) {
+  return std::min(settings.batches.value().records, settings.max_batch_per_owner);
+}
+
 std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings) {
+  if (settings.batches) return {settings.batches->deposits * BatchOfOneDeposit(settings), 0, 0};
   std::array<std::int64_t, 3> limits = settings.rows;
   if (settings.sampling != Sampling::kOwnerPoisson) return limits;
   for (std::int64_t& rows : limits) rows = std::min(rows, settings.max_batch_per_owner);

@@ -52,7 +52,7 @@ inline constexpr int kPoissonOffset = 2;
 /// With two classes softmax is one-vs-rest. Huber's and Poisson's are of targets alone.
 enum class Loss { kOneVsRest, kSquared, kSoftmax, kHuber, kPoisson };
 enum class Clipping { kFactorised, kPublished, kExamples };
-enum class Sampling { kOwnerPoisson, kPublic, kFull };
+enum class Sampling { kOwnerPoisson, kPublic, kFull, kDeposited };
 enum class Adversary { kOutsider, kInsider };
 
 /// The DP-SGD of each owner alone that a training starts from: public, the same at all three parties.
@@ -106,16 +106,23 @@ struct VerticalSettings {
   int label_party = 0;                     ///< who holds the classes
 };
 
+/// Batches that owners drew and deposited beforehand: public.
+struct DepositedBatches {
+  std::int64_t deposits = 0;  ///< at most so many, each with a batch of BatchOfOneDeposit rows a step
+  std::int64_t records = 0;   ///< that one of them draws from, at most
+};
+
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
 /// [release]).
 struct TrainingSettings {
   int fraction_bits = 16;
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
   std::optional<VerticalSettings> vertical{};
-  /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}. Full batches alone.
+  /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}.
   bool deposited = false;
-  std::int64_t features = 0;  ///< p, bias excluded
-  int classes = 2;            ///< with 2 classes one output column is trained, else one a class
+  std::optional<DepositedBatches> batches{};  ///< with Sampling::kDeposited, and only then
+  std::int64_t features = 0;                  ///< p, bias excluded
+  int classes = 2;  ///< with 2 classes one output column is trained, else one a class
   bool targets =
       false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
               ///< stand for 0 to 1 (ShareAt). The squared loss, Huber's and Poisson's alone
@@ -192,8 +199,11 @@ void CheckDomains(const TrainingSettings& settings);
 /// The probability with which a step takes a row.
 [[nodiscard]] double SamplingRate(const TrainingSettings& settings);
 
+/// Rows of each step's batch in one deposit, padding included; a draw of more is cut. Pre: settings.batches.
+[[nodiscard]] std::int64_t BatchOfOneDeposit(const TrainingSettings& settings);
+
 /// The most rows that each owner can have in a step's batch, padding included: with owner-poisson sampling
-/// the height of its part.
+/// the height of its part. Of deposited batches the first number is that of all deposits.
 [[nodiscard]] std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings);
 
 /// Rows that can be in one batch.

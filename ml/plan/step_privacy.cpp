@@ -31,6 +31,8 @@ dp::SamplingMode ModeOf(Sampling sampling) {
       return dp::SamplingMode::kPublic;
     case Sampling::kFull:
       return dp::SamplingMode::kFull;
+    case Sampling::kDeposited:
+      return dp::SamplingMode::kDeposited;
   }
   throw ContractError("ModeOf: unknown sampling");
 }
@@ -96,6 +98,10 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   event.clip = s.clip;
   event.limits.capacity = s.rows;
   event.limits.max_batch = BatchLimits(s);
+  if (s.batches) {
+    event.limits.capacity = {s.batches->records, 0, 0};
+    event.limits.max_batch = {BatchOfOneDeposit(s), 0, 0};
+  }
   event.limits.group_rows = s.group_rows;
   event.vertical = s.vertical.has_value();
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;

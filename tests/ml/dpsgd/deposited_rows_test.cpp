@@ -91,6 +91,22 @@ TEST(EncodeDeposited, RoundsTargetsToTheNearest) {
   }
 }
 
+TEST(LiftDeposited, GivesTheRowsThatWereDepositedModulo2ToTheB) {
+  const StepPlan plan = MakeStepPlan(DepositedSettings());
+  EXPECT_EQ(DepositedFeatureBits(1.0, 16), 19);
+  EXPECT_EQ(DepositedFeatureBits(0.999, 16), 18);
+  const Word mask = (Word{1} << DepositedFeatureBits(plan.settings.row_norm, 16)) - 1;
+  const RingMatrix rows = Deposit(plan, MakeRecords(plan.settings, 4, 15), kRows);
+  RingMatrix cut = rows;
+  cut.leftCols(plan.settings.features) =
+      cut.leftCols(plan.settings.features).unaryExpr([&](Word word) { return word & mask; });
+  const auto outcome = RunOn(
+      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, cut); },
+      [&](mpc::Context& party, const ArithShare& dealt) { return LiftDeposited(party, plan, dealt); });
+  EXPECT_TRUE((outcome.value == rows).all());
+  EXPECT_EQ(outcome.cost, Figures(LiftDepositedCost(plan, kRows)));
+}
+
 TEST(EncodeDeposited, RefusesAnotherWidth) {
   const StepPlan plan = MakeStepPlan(DepositedSettings());
   (void)RunParties(Seed{2}, [&](mpc::Context& party) {
@@ -191,6 +207,86 @@ TEST(Train, TakesRowsOfDepositsByPublicCoins) {
   EXPECT_LE(steps.max_participation, settings.steps);
 }
 
+TrainingSettings BatchSettings() {
+  TrainingSettings settings = DepositedSettings();
+  settings.sampling = Sampling::kDeposited;
+  settings.batches = DepositedBatches{.deposits = 2, .records = 20};
+  settings.max_batch_per_owner = 20;
+  settings.expected_batch = kRows / 4.0;
+  settings.steps = 5;
+  return settings;
+}
+
+// Steps have batches of their own, drawn by fixed coins as owners draw them; without noise, bit for bit.
+TEST(Train, TakesTheBatchOfEachStepThatWasDeposited) {
+  const TrainingSettings settings = BatchSettings();
+  const StepPlan plan = MakeStepPlan(settings);
+  ASSERT_EQ(plan.batch_rows, kRows);
+  const OwnRecords records = MakeRecords(settings, 9, 18);
+  RandomStream coins(FixedKey(3));
+  std::vector<std::vector<std::int64_t>> slots;
+  for (int step = 0; step < settings.steps; ++step)
+    slots.push_back(PlaceRows(coins, DrawRows(coins, records.rows(), 0.25, kRows), kRows));
+  const Index features = settings.features;
+  const auto deposited = [&](int step) {
+    const RingMatrix encoded = EncodeRecords(plan, records, slots.at(static_cast<std::size_t>(step)), kRows);
+    RingMatrix rows = encoded.leftCols(DepositedColumns(plan));
+    rows.rightCols(1 + plan.columns) =
+        rows.rightCols(1 + plan.columns).unaryExpr([&](Word word) { return word >> settings.fraction_bits; });
+    return rows;
+  };
+  std::array<std::vector<int>, 3> asked;
+  std::array<std::uint64_t, 3> start{};
+  std::array<std::uint64_t, 3> end{};
+  const auto results = RunParties(Seed{7}, [&](mpc::Context& party) {
+    std::vector<ArithShare> batches;
+    for (int step = 0; step < settings.steps; ++step) batches.push_back(InsecureDeal(party, deposited(step)));
+    const auto self = static_cast<std::size_t>(party.self());
+    TrainingHooks hooks = kQuiet;
+    hooks.on_step = [&, self](const StepReport& report) {
+      if (report.step == 0) start.at(self) = report.bytes_sent;
+      end.at(self) = report.bytes_sent;
+    };
+    return Train(party, settings, {}, hooks, {}, {}, {}, [&](int step) {
+      asked.at(static_cast<std::size_t>(party.self())).push_back(step);
+      return batches.at(static_cast<std::size_t>(step));
+    });
+  });
+  RingMatrix weights = NoNoise(plan);
+  RingMatrix velocity = weights;
+  for (int step = 0; step < settings.steps; ++step) {
+    const reference::PlainIntegerStep plain(
+        plan, EncodeRecords(plan, records, slots.at(static_cast<std::size_t>(step)), kRows));
+    velocity = plain.Velocity(velocity, plain.Errors(weights), NoNoise(plan), step);
+    weights -= velocity;
+  }
+  const Eigen::MatrixXd expected = mpc::Decode(weights, settings.fraction_bits);
+  for (const auto& result : results) {
+    EXPECT_EQ(result.model->weights, expected.topRows(features));
+    EXPECT_EQ(result.model->bias, expected.bottomRows(1).transpose());
+    const auto& steps = std::get<dp::DpSgdSteps>(result.record.events.at(0));
+    EXPECT_EQ(steps.sampling, dp::SamplingMode::kDeposited);
+    EXPECT_EQ(steps.sampling_rate, 0.25);
+    EXPECT_EQ(steps.limits.capacity, (std::array<std::int64_t, 3>{20, 0, 0}));
+    EXPECT_EQ(steps.executions, 1);
+  }
+  for (const auto& steps : asked)
+    EXPECT_EQ(steps, (std::vector<int>{0, 1, 2, 3, 4})) << "each once, in order";
+  EXPECT_GT(expected.cwiseAbs().maxCoeff(), 0.1);
+  const mpc::Cost step = PlannedStepCost(settings, protocols::Form::kBulk);
+  std::uint64_t sent = 0;
+  std::uint64_t planned = 0;
+  for (std::size_t party = 0; party < 3; ++party) {
+    sent += end.at(party) - start.at(party);
+    planned += step.bytes_sent().at(party) + step.bytes_offline().at(party);
+  }
+  EXPECT_EQ(sent, settings.steps * planned) << "lifting included";
+  (void)RunParties(Seed{7}, [&](mpc::Context& party) {
+    EXPECT_THROW((void)Train(party, settings, {}, kQuiet), ContractError);
+    return 0;
+  });
+}
+
 TEST(Train, ChargesAStepWithAllRowsAsAPlainGaussian) {
   TrainingSettings settings = DepositedSettings();
   settings.sigma = 4;
@@ -220,10 +316,10 @@ TEST(Train, RefusesWhatDepositedRowsCannotBe) {
     return ErrorText<ConfigError>([&] { CheckDomains(settings); });
   };
   const auto sampling = [](Sampling one) { return [one](TrainingSettings& s) { s.sampling = one; }; };
-  EXPECT_EQ(
-      refused(sampling(Sampling::kOwnerPoisson)),
-      "privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\" with deposited rows, which "
-      "no party has in the clear");
+  EXPECT_EQ(refused(sampling(Sampling::kOwnerPoisson)),
+            "privacy.sampling: found \"owner-poisson\", expected \"full\", \"public\" or \"deposited\" with "
+            "deposited "
+            "rows, which no party has in the clear");
   EXPECT_EQ(refused(sampling(Sampling::kPublic)), "");
   EXPECT_NE(refused([](TrainingSettings& s) { s.groups = true; }), "");
   EXPECT_NE(refused([](TrainingSettings& s) { s.initialisation.emplace(); }), "");

@@ -14,6 +14,11 @@ StepPlan PlanOfSteps(int steps, Sampling sampling) {
   TrainingSettings settings = SmallSettings();
   settings.steps = steps;
   settings.sampling = sampling;
+  if (sampling == Sampling::kDeposited) {
+    settings.deposited = true;
+    settings.rows = {120, 0, 0};
+    settings.batches = DepositedBatches{.deposits = 3, .records = 40};
+  }
   settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 9}, .to = {0}, .sigma = 20};
   return MakeStepPlan(settings);
 }
@@ -125,6 +130,34 @@ TEST(ExecutionHistory, CountsHowOftenABatchWasExecuted) {
   EXPECT_EQ(count(ExecutionHistory(private_coins, 1, {}, earlier, false, 20, None), 40),
             (Counts{{1, 3 + 25 + 11 + 20}}));
   EXPECT_EQ(participation, 0);
+}
+
+// Deposited batches are those of the run: a session that begins it anew does their steps again, too.
+TEST(ExecutionHistory, CountsDepositedBatchesOverAllSessions) {
+  const StepPlan plan = PlanOfSteps(40, Sampling::kDeposited);
+  const SessionHistory earlier{{.id = "a", .from_start = true, .first = 0, .begun = 3},
+                               {.id = "b", .from_start = true, .first = 0, .begun = 25},
+                               {.id = "c", .first = 20, .begun = 31}};
+  using Counts = std::map<std::int64_t, std::int64_t>;
+  const auto batches = [](const ExecutionHistory& executed, int step) {
+    Counts counts;
+    for (const auto& event : executed.Events(step, false)) {
+      const auto& steps = std::get<dp::DpSgdSteps>(event);
+      EXPECT_EQ(steps.sampling, dp::SamplingMode::kDeposited);
+      EXPECT_EQ(steps.max_participation, 0);
+      EXPECT_EQ(steps.limits.capacity[0], 40);
+      counts[steps.executions] += steps.steps;
+    }
+    return counts;
+  };
+  const ExecutionHistory executed(plan, 1, {}, earlier, false, 20, None);
+  EXPECT_EQ(batches(executed, 20), (Counts{{1, 17 + 6}, {2, 3 + 5}}));
+  EXPECT_EQ(batches(executed, 40), (Counts{{1, 17 + 9}, {2, 3 + 6}, {3, 5}}));
+  EXPECT_EQ(executed.FirstFresh(), 31);
+  const ExecutionHistory anew(plan, 1, {}, earlier, true, 0, None);
+  EXPECT_EQ(batches(anew, 40), (Counts{{1, 9}, {2, 17 + 6}, {3, 3 + 5}}));
+  EXPECT_EQ(anew.FirstFresh(), 31);
+  EXPECT_EQ(batches(ExecutionHistory(plan, 1, {}, {}, true, 0, None), 40), (Counts{{1, 40}}));
 }
 
 TEST(ExecutionHistory, RefusesSessionsThatBeginNoStepsOfTheRun) {
