@@ -85,6 +85,25 @@ std::vector<std::uint8_t> WordsOf(const jobs::RecordSchema& records, const data:
   return words;
 }
 
+/// Of each row of a deposit of so many records which one it has, or padding.
+std::vector<std::int64_t> DrawSlots(const jobs::RecordSchema& records, std::size_t count,
+                                    std::uint64_t capacity, RandomStream& coins) {
+  const auto& batches = records.store.batches;
+  if (!batches) {
+    std::vector<std::int64_t> listed(count);
+    std::iota(listed.begin(), listed.end(), std::int64_t{0});
+    return ml::PlaceRows(coins, std::move(listed), static_cast<std::int64_t>(capacity));
+  }
+  std::vector<std::int64_t> slots;
+  slots.reserve(capacity);
+  for (std::int64_t step = 0; step < batches->steps; ++step) {
+    auto drawn = ml::DrawRows(coins, static_cast<std::int64_t>(count), batches->sampling_rate, batches->rows);
+    const auto batch = ml::PlaceRows(coins, std::move(drawn), batches->rows);
+    slots.insert(slots.end(), batch.begin(), batch.end());
+  }
+  return slots;
+}
+
 }  // namespace
 
 std::size_t ComponentBytes(const RowLayout& layout, std::uint64_t capacity, int component) {
@@ -105,13 +124,13 @@ std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records, cons
                                          std::uint64_t capacity, RandomStream& coins) {
   const auto layout = LayoutOf(records);
   const auto rows = static_cast<std::size_t>(table.x.rows());
-  Require(rows <= capacity && capacity <= LargestCapacity(layout),
+  const auto batches = RowsOfBatches(records);
+  const auto most = batches ? static_cast<std::uint64_t>(records.store.batches->records) : capacity;
+  Require(rows <= most && capacity <= LargestCapacity(layout) && capacity == batches.value_or(capacity),
           "ShareRows: no more rows than there is room for");
   Require(table.x.cols() == layout.features && table.y.size() == rows,
           "ShareRows: features and labels of the study");
-  std::vector<std::int64_t> listed(rows);
-  std::iota(listed.begin(), listed.end(), std::int64_t{0});
-  const auto slots = ml::PlaceRows(coins, std::move(listed), static_cast<std::int64_t>(capacity));
+  const auto slots = DrawSlots(records, rows, capacity, coins);
   auto first = DrawBytes(coins);
   auto second = DrawBytes(coins);
   std::array<RandomStream, 2> streams{StreamOf(first.bytes()), StreamOf(second.bytes())};
@@ -143,23 +162,52 @@ bool IsInRange(const RowLayout& layout, int component, std::span<const std::uint
   return beyond == 0;
 }
 
+ComponentRows::ComponentRows(const RowLayout& layout, int component, std::span<const std::uint8_t> content)
+    : layout_(layout) {
+  if (component == kWordComponent) {
+    words_ = content;
+  } else {
+    stream_.emplace(StreamOf(content));
+  }
+}
+
+std::span<const std::uint8_t> ComponentRows::TakeWords(std::uint64_t rows) {
+  const auto bytes = rows * layout_.row_bytes();
+  Require(bytes <= words_.size(), "ComponentRows: rows that are there");
+  const auto taken = words_.first(bytes);
+  words_ = words_.subspan(bytes);
+  return taken;
+}
+
+mpc::RingMatrix ComponentRows::Next(std::uint64_t rows) {
+  mpc::RingMatrix numbers(static_cast<mpc::Index>(rows), static_cast<mpc::Index>(layout_.numbers()));
+  if (!stream_) {
+    ForEachNumber(layout_, TakeWords(rows),
+                  [&](std::size_t row, std::size_t k, std::span<const std::uint8_t> bytes) {
+                    numbers(static_cast<mpc::Index>(row), static_cast<mpc::Index>(k)) = TakeNumber(bytes);
+                  });
+    return numbers;
+  }
+  const Word mask = MaskOf(layout_);
+  for (mpc::Index row = 0; row < numbers.rows(); ++row) {
+    for (mpc::Index k = 0; k < numbers.cols(); ++k)
+      numbers(row, k) = stream_->NextWord() & (k < layout_.features ? mask : ~Word{0});
+  }
+  return numbers;
+}
+
+void ComponentRows::Skip(std::uint64_t rows) {
+  if (!stream_) {
+    (void)TakeWords(rows);
+    return;
+  }
+  for (std::uint64_t k = 0; k < rows * layout_.numbers(); ++k) (void)stream_->NextWord();
+}
+
 mpc::RingMatrix NumbersOf(const RowLayout& layout, std::uint64_t capacity, int component,
                           std::span<const std::uint8_t> content) {
   Require(content.size() == ComponentBytes(layout, capacity, component), "NumbersOf: a whole component");
-  mpc::RingMatrix numbers(static_cast<mpc::Index>(capacity), static_cast<mpc::Index>(layout.numbers()));
-  if (component == kWordComponent) {
-    ForEachNumber(layout, content, [&](std::size_t row, std::size_t k, std::span<const std::uint8_t> bytes) {
-      numbers(static_cast<mpc::Index>(row), static_cast<mpc::Index>(k)) = TakeNumber(bytes);
-    });
-    return numbers;
-  }
-  auto stream = StreamOf(content);
-  const Word mask = MaskOf(layout);
-  for (mpc::Index row = 0; row < numbers.rows(); ++row) {
-    for (mpc::Index k = 0; k < numbers.cols(); ++k)
-      numbers(row, k) = stream.NextWord() & (k < layout.features ? mask : ~Word{0});
-  }
-  return numbers;
+  return ComponentRows(layout, component, content).Next(capacity);
 }
 
 }  // namespace trefoil::deposit

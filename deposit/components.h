@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,9 +33,11 @@ struct SaltedComponent {
   jobs::SecretBytes content;
 };
 
-/// Components of `capacity` rows: the records of the table in slots drawn uniformly, rows of zeros in all others. Salts, seeds
-/// and slots come from `coins`. Pre: features as the study's records have them (jobs/records/load_records.h, WithFeatures), a
-/// label a row, `capacity` rows at most. Throws DataError for a feature that is not finite, or a class out of range.
+/// Components of `capacity` rows: the records of the table in slots drawn uniformly, rows of zeros in all others. Of a study
+/// of batches these stand one below the other, the first step's first: each with each record at its sampling rate, cut at
+/// random to its height, in slots drawn uniformly and anew (ml/records.h, DrawRows and PlaceRows). Salts, seeds, what a batch
+/// has and slots come from `coins`. Pre: features as the study's records have them (jobs/records/load_records.h, WithFeatures), a
+/// label a row, `capacity` rows at most; of batches RowsOfBatches() is the capacity, and rows are its records at most. Throws DataError for a feature that is not finite, or a class out of range.
 /// Memory: that of component 2, one row at a time besides.
 [[nodiscard]] std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records,
                                                        const data::Table& table, std::uint64_t capacity,
@@ -47,7 +50,24 @@ struct SaltedComponent {
 /// Whether every feature of a component is below 2^feature_bits, as ShareRows has them. Pre: of ComponentBytes bytes.
 [[nodiscard]] bool IsInRange(const RowLayout& layout, int component, std::span<const std::uint8_t> content);
 
-/// A component's numbers, a row of the deposit in a row: features, mask bit, label. Pre: as IsInRange.
+/// A component's numbers, from the first row on: a row of the deposit in a row, with features, mask bit, label.
+class ComponentRows {
+ public:
+  /// `content` must outlive this. Pre: as IsInRange.
+  ComponentRows(const RowLayout& layout, int component, std::span<const std::uint8_t> content);
+  /// The next rows, so many. Pre: they are there.
+  [[nodiscard]] mpc::RingMatrix Next(std::uint64_t rows);
+  void Skip(std::uint64_t rows);
+
+ private:
+  [[nodiscard]] std::span<const std::uint8_t> TakeWords(std::uint64_t rows);
+
+  RowLayout layout_;
+  std::span<const std::uint8_t> words_{};  ///< what is left of them
+  std::optional<RandomStream> stream_{};   ///< of a component that comes from a seed
+};
+
+/// All rows of a component. Pre: as IsInRange.
 [[nodiscard]] mpc::RingMatrix NumbersOf(const RowLayout& layout, std::uint64_t capacity, int component,
                                         std::span<const std::uint8_t> content);
 

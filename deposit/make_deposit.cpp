@@ -86,6 +86,14 @@ MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const Depo
   return SignDeposit(header, bodies, owner);
 }
 
+std::array<std::uint64_t, 3> FileBytes(const RowLayout& layout, std::uint64_t capacity) {
+  std::array<std::uint64_t, 3> bytes{};
+  for (int party = 0; party < 3; ++party)
+    bytes.at(static_cast<std::size_t>(party)) =
+        kPrefixBytes + kHeaderBytes + SealedBytes(BodyBytes(layout, capacity, party));
+  return bytes;
+}
+
 std::string FileNameOf(int party) { return fmt::format("party-{}.deposit", party); }
 
 void WriteDeposit(const fs::path& place, const MadeDeposit& deposit) {

@@ -31,6 +31,9 @@ struct MadeDeposit {
 [[nodiscard]] MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const DepositTerms& terms,
                                       const KeyPair& owner, RandomStream& coins);
 
+/// Bytes of the three files, for rows of this layout: nothing else changes them.
+[[nodiscard]] std::array<std::uint64_t, 3> FileBytes(const RowLayout& layout, std::uint64_t capacity);
+
 /// PARTY.deposit, as in party-0.deposit.
 [[nodiscard]] std::string FileNameOf(int party);
 

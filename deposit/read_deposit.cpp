@@ -107,6 +107,10 @@ class Reading {
       Refuse(Reason::kCapacity, fmt::format("{} bytes for {} rows", prefix.body_bytes, capacity),
              "as many bytes as rows of the study take, and a row at least");
     }
+    const auto expected = RowsOfBatches(reader_.study.records).value_or(capacity);
+    if (capacity != expected)
+      Refuse(Reason::kCapacity, fmt::format("batches of {} rows in all", capacity),
+             fmt::format("the {} of all steps of the study's job", expected));
     return *header;
   }
 

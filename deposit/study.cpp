@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/secrets/random.h"
 #include "base/secrets/sha256.h"
+#include "deposit/components.h"
 #include "jobs/config/party_file.h"
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml_reader.h"
@@ -90,6 +91,38 @@ void PartyFields(jobs::FieldVisitor& v, Study& s) {
   v.Tables("party", "To whom deposits are sealed.", s.parties, fields, 3);
 }
 
+/// The hash of a job.
+struct JobHash : jobs::TextOfKind {
+  JobHash() : TextOfKind{"string", "64 lower-case hexadecimal digits"} {}
+  bool Read(const toml::node& node, std::string& member) const {
+    return ReadBy([](const std::string& text) { return ToHex(KeyOf(text)); }, node, member);
+  }
+  void Write(const std::string& member, Json& json) const { json = member; }
+};
+
+void BatchFields(jobs::FieldVisitor& v, jobs::BatchSpec& s) {
+  constexpr jobs::WholeInterval kCounts{1, 10'000'000};
+  v("job", s.job, JobHash(), "The SHA-256 of the job that they are for, as JSON, without `data.study`.");
+  v("run", s.run, jobs::Name{}, "The run of it that they are for, by its name in the job.");
+  v("steps", s.steps, kCounts, "Steps of the job: so many batches are in each deposit.");
+  v("rows", s.rows, kCounts,
+    "Rows of a batch, padding included; where more are drawn, some are dropped at random.");
+  v("sampling_rate", s.sampling_rate, jobs::Fraction{true},
+    "The probability with which each record is in a batch, by a coin of its own.");
+  v("records", s.records, kCounts, "Records that one deposit is drawn from, at most.");
+}
+
+/// Throws ConfigError, naming `place`, where the batches of one deposit do not fit into a file.
+void CheckBatches(const jobs::RecordSchema& records, const std::string& place) {
+  const auto rows = RowsOfBatches(records);
+  const auto most = LargestCapacity(LayoutOf(records));
+  if (!rows || *rows <= most) return;
+  throw ConfigError(fmt::format(
+      "{}: batches: found {} steps of {} rows, expected at most {} rows of all steps, which one file "
+      "holds: fewer steps, or a smaller training.max_batch_per_owner",
+      place, records.store.batches->steps, records.store.batches->rows, most));
+}
+
 void CheckKeys(const std::vector<StudyParty>& parties, const std::string& place) {
   for (std::size_t i = 0; i < parties.size(); ++i) {
     const auto& next = parties.at((i + 1) % parties.size());
@@ -105,6 +138,11 @@ void Fields(jobs::FieldVisitor& v, Study& s) {
   int version = 1;
   v("version", version, jobs::WholeInterval{1, 1}, "The version of the format.");
   jobs::ColumnsFields(v, s.records);
+  v.Table(
+      "batches",
+      "Of a job whose owners draw the batches of one run and deposit these. Without the table owners deposit "
+      "their records.",
+      s.records.store.batches, [&](jobs::BatchSpec& batches) { BatchFields(v, batches); });
   PartyFields(v, s);
   v.Check([&](const jobs::Section& document) {
     CheckKeys(s.parties, document.file());
@@ -113,7 +151,14 @@ void Fields(jobs::FieldVisitor& v, Study& s) {
     } catch (const ConfigError& error) {
       throw ConfigError(document.file() + ": " + error.what());
     }
+    CheckBatches(s.records, document.file());
   });
+}
+
+std::optional<std::uint64_t> RowsOfBatches(const jobs::RecordSchema& records) {
+  const auto& batches = records.store.batches;
+  if (!batches) return {};
+  return static_cast<std::uint64_t>(batches->steps) * static_cast<std::uint64_t>(batches->rows);
 }
 
 Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys) {
@@ -125,7 +170,7 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
   study.records.type.clear();
   study.records.data.name.clear();
   study.records.data.rows = {};
-  study.records.store = {};
+  study.records.store = {.batches = records.store.batches};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     study.parties[i] = {
         .id = static_cast<int>(i), .key = keys[i], .fingerprint = Fingerprint(KeyKind::kParty, keys[i])};
@@ -137,6 +182,7 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
   }
   CheckKeys(study.parties, "study");
   (void)LayoutOf(study.records);
+  CheckBatches(study.records, "study");
   return study;
 }
 
@@ -183,6 +229,7 @@ std::string TomlOf(const Study& study) {
     text += fmt::format("{} = {}\n", key, jobs::TomlValue(json.at(key)));
   text += jobs::DataTables(json.at("columns"), "columns");
   text += "\n[features]\n" + jobs::TomlLines(json.at("features"));
+  if (json.contains("batches")) text += "\n[batches]\n" + jobs::TomlLines(json.at("batches"));
   for (const auto& party : json.at("party")) text += "\n[[party]]\n" + jobs::TomlLines(party);
   return text;
 }

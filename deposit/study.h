@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace trefoil::deposit {
 /// SHA-256.
 using Hash = std::array<std::uint8_t, 32>;
 
+/// Rows of every deposit of these records, where owners deposit batches: those of all steps. Else nothing: an owner says.
+[[nodiscard]] std::optional<std::uint64_t> RowsOfBatches(const jobs::RecordSchema& records);
+
 /// To whom deposits of a study are sealed.
 struct StudyParty {
   int id = 0;
@@ -26,7 +30,7 @@ struct StudyParty {
 
 /// What owners need to know to hand in records: public, study.toml.
 struct Study {
-  jobs::RecordSchema records;  ///< without capacities, and of no type of job
+  jobs::RecordSchema records;  ///< without capacities, and of no type of job; of `store` batches alone
   std::vector<StudyParty> parties = std::vector<StudyParty>(3);  ///< by id
 };
 
@@ -34,7 +38,7 @@ struct Study {
 void Fields(jobs::FieldVisitor& v, Study& s);
 
 /// A study for the records that a job declares, and the deposit keys of parties 0, 1 and 2. Throws ConfigError for a
-/// vertical partition, for keys of which two are equal, and as LayoutOf.
+/// vertical partition, for keys of which two are equal, for batches that no file holds, and as LayoutOf.
 [[nodiscard]] Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys);
 
 /// Reads and checks study.toml. Throws ConfigError with one line: place, key, what was found, what was expected.

@@ -25,7 +25,8 @@ JobInput DepositsOf(SharedRecords* records) {
 
 SharedRecords::Checked TakeDeposits(mpc::Context& party, SharedRecords& records, Output& output,
                                     const Output::Events& plan) {
-  auto deposits = records.Share(party, [&](const Population& one) { return output.WhyCapped(one, plan); });
+  auto deposits = records.Share(
+      party, [&](const Population& one) { return output.WhyCapped(one, plan); }, output.RunId());
   output.ChargeTo(deposits.populations);
   for (const auto& warning : deposits.warnings) output.Warn(warning);
   return deposits;

@@ -125,6 +125,8 @@ class Output {
   /// First of all: agrees with the peers on what this session goes on from, which is nothing where there are
   /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError, ProtocolError.
   virtual ml::Resumption Resume(mpc::Context& party) = 0;
+  /// The run's id, the same at all three parties; with checkpoints after Resume. Empty: whoever runs the job names no runs.
+  [[nodiscard]] virtual std::string RunId() const { return {}; }
   /// As CapOf, of a job on deposits that plans `plan`; with checkpoints after Resume, by which its run is known.
   [[nodiscard]] virtual std::string WhyCapped(const Population& /*population*/, const Events& /*plan*/) {
     return "";

@@ -9,6 +9,7 @@
 
 #include "jobs/config/party_file.h"
 #include "jobs/records/schema.h"
+#include "ml/dpsgd/training.h"
 #include "mpc/context.h"
 #include "mpc/share.h"
 
@@ -31,6 +32,7 @@ class SharedRecords {
   /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
   struct Checked {
     std::vector<mpc::ArithShare> rows{};    ///< one below the other; columns as ml/dpsgd/deposited_rows.h
+    ml::DepositedBatch batch{};             ///< in place of them, where the schema has batches
     nlohmann::ordered_json summary{};       ///< for summary.json
     std::vector<std::string> warnings{};    ///< for the operator, a line each
     std::vector<Population> populations{};  ///< whose rows these are, each once
@@ -44,10 +46,11 @@ class SharedRecords {
   /// Whose records this party has, each once. After Load.
   [[nodiscard]] virtual std::vector<Population> Populations() = 0;
   /// With both peers: agrees on which records are used, and checks them. After Load. What is capped at one party is left
-  /// out at all three, or ends the run, as the job says. Throws ConfigError or DataError at
+  /// out at all three, or ends the run, as the job says. `run`: the run's id, the same at all three; batches are for one
+  /// run, which this notes at all three before anything of them is sent, and what another run has is left out. Throws ConfigError or DataError at
   /// all three where they have not the same, or none is left; BudgetError where the job ends for a cap; NetworkError,
   /// ProtocolError.
-  [[nodiscard]] virtual Checked Share(mpc::Context& party, const CapOf& cap) = 0;
+  [[nodiscard]] virtual Checked Share(mpc::Context& party, const CapOf& cap, const std::string& run) = 0;
 };
 
 /// How a program that has a store of deposits gets at those that a job's schema names, at one party; `party_file` names

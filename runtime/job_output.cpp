@@ -29,10 +29,8 @@ std::string JobOutput::session_id() const { return ToHex(mesh_.session()); }
 
 /// The record as it is kept: with the job and the run that it is of, and what that promises.
 dp::TrainingRecord JobOutput::Named(const Events& events) const {
-  return {.job_hash = jobs::HashOf(job_),
-          .run_id = state_ != nullptr ? state_->run_id() : session_id(),
-          .events = events,
-          .promise = jobs::PromiseOf(job_)};
+  return {
+      .job_hash = jobs::HashOf(job_), .run_id = RunId(), .events = events, .promise = jobs::PromiseOf(job_)};
 }
 
 void JobOutput::Reserve(const Events& plan, const Events& before) {

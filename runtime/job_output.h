@@ -24,6 +24,7 @@ class JobOutput final : public jobs::Output {
   void Cover(const dp::TrainingRecord& record) override { record_ = record; }
   /// Throws StoppedError after a signal; else as RunState and ProgressFile, as the others do.
   ml::Resumption Resume(mpc::Context& party) override;
+  std::string RunId() const override { return state_ != nullptr ? state_->run_id() : session_id(); }
   void Announce(const Events& executed, int steps) override;
   std::string WhyCapped(const jobs::Population& population, const Events& plan) override {
     return budget_.WhyCapped(population, Named(plan));

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/owners/batches_text.h"
 #include "base/error.h"
 #include "base/error_report.h"
+#include "deposit/make_deposit.h"
 #include "dp/record/json_number.h"
 #include "jobs/advice.h"
 #include "jobs/job.h"
@@ -76,6 +78,14 @@ std::optional<double> MemoryOf(const jobs::JobPlan& plan) {
   return *std::max_element(plan.memory->begin(), plan.memory->end());
 }
 
+/// Bytes of the files that each owner hands in, where owners deposit batches.
+std::optional<std::array<std::uint64_t, net::kParties>> DepositBytes(const jobs::Job& job) {
+  const auto* records = job.Records();
+  const auto rows = records != nullptr ? deposit::RowsOfBatches(*records) : std::nullopt;
+  if (!rows) return {};
+  return deposit::FileBytes(deposit::LayoutOf(*records), *rows);
+}
+
 Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised) {
   Json json{{"job", job.name()}, {"job_hash", jobs::HashOf(job)}};
   if (promised) {
@@ -99,6 +109,7 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
                                         {"bytes_offline", Max(run.step->bytes_offline())}});
   }
   const auto memory = MemoryOf(plan);
+  if (const auto bytes = DepositBytes(job)) json["deposit_bytes"] = *bytes;
   json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
   json["advice"] = jobs::AdviceOn(job);
   return json;
@@ -121,6 +132,7 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
   const auto memory = MemoryOf(plan);
   text += memory ? jobs::MemoryText(*memory)
                  : "What it costs depends on the model: --model-job names the job that made it\n";
+  if (DepositBytes(job)) text += "\n" + BatchesText(*job.Records());
   for (const auto& line : jobs::AdviceOn(job)) text += fmt::format("\nNote: {}\n", line);
   return text;
 }

@@ -38,7 +38,7 @@ int CheckAll(net::MeshTransport& mesh, const deposit::Study& study, deposit::Sto
   int code = kDone;
   for (const auto& id : deposit::AgreeOnDeposits(context, deposit::IdOf(study), ids)) {
     const auto& one = stored.at(id);
-    const auto rows = deposit::CheckedRows(context, study.records, store.Read(one));
+    const bool rows = deposit::AreRows(context, study.records, store.Read(one));
     if (!rows) code = kData;
     out << fmt::format("{}  {}  {}\n", ToHex(id), one.owner,
                        rows ? "rows within the study's bounds"

@@ -12,7 +12,7 @@ namespace trefoil::apps {
 /// (deposit/on_shares/checked_rows.h). Prints a line for each deposit, in the same order at all three. Returns the
 /// exit code: kData where one is not taken. `store` has this party's deposits. A wait for
 /// a peer that is longer than the party file's `timeouts.peer` is told on stderr. Throws as Store::Read,
-/// net::ConnectMesh, AgreeOnDeposits and CheckedRows, and StoppedError after a signal; the peers are told why
+/// net::ConnectMesh, AgreeOnDeposits and AreRows, and StoppedError after a signal; the peers are told why
 /// (runtime::TellingPeers).
 int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, deposit::Store& store,
                   std::size_t threads);

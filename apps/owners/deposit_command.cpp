@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/owners/batches_text.h"
 #include "apps/owners/send_files.h"
 #include "base/error.h"
 #include "base/error_report.h"
@@ -33,9 +34,14 @@ struct DepositOptions {
   bool send = false;
 };
 
+/// Of batches the study says how many rows there are.
 void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
   const auto most = deposit::LargestCapacity(deposit::LayoutOf(study.records));
-  if (options.terms.capacity < 1 || options.terms.capacity > most) {
+  if (const auto batches = deposit::RowsOfBatches(study.records)) {
+    if (options.terms.capacity > 0)
+      throw ConfigError(fmt::format("--capacity: found {}, expected none: the study's batches have {} rows",
+                                    options.terms.capacity, *batches));
+  } else if (options.terms.capacity < 1 || options.terms.capacity > most) {
     throw ConfigError(
         fmt::format("--capacity: found {}, expected 1 to {}, the most of this study in one file",
                     options.terms.capacity, most));
@@ -56,9 +62,11 @@ data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
   auto table =
       jobs::LoadRecords(records, files, {.threads = options.threads, .feature_model = options.feature_model});
   const auto rows = static_cast<std::uint64_t>(table.x.rows());
-  if (rows > options.terms.capacity) {
-    throw DataError(fmt::format("{}: found {} rows, expected at most the {} of --capacity",
-                                files.place().string(), rows, options.terms.capacity));
+  const auto& batches = records.store.batches;
+  const auto most = batches ? static_cast<std::uint64_t>(batches->records) : options.terms.capacity;
+  if (rows > most) {
+    throw DataError(fmt::format("{}: found {} rows, expected at most the {} of {}", files.place().string(),
+                                rows, most, batches ? "the study's batches" : "--capacity"));
   }
   records.data.rows[0] = table.x.rows();  // the capacity is the owner's own word
   ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
@@ -70,8 +78,10 @@ data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
 void MakeFiles(const DepositOptions& options, const deposit::Study& study) {
   CheckTerms(options, study);
   const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);
-  const auto table = LoadOwn(options, study.records);
   auto terms = options.terms;
+  terms.capacity = deposit::RowsOfBatches(study.records).value_or(terms.capacity);
+  if (study.records.store.batches) std::cout << BatchesText(study.records) << std::flush;
+  const auto table = LoadOwn(options, study.records);
   terms.time = static_cast<std::uint64_t>(std::time(nullptr));
   auto coins = RandomStream::FromSystem();
   const auto made = deposit::MakeDeposit(study, table, terms, owner, coins);
@@ -114,8 +124,10 @@ void AddDeposit(CLI::App& program, Action& action) {
       "CSV table");
   command->add_option("--query", options->query,
                       "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
-  command->add_option("--capacity", options->terms.capacity,
-                      "Rows that the files are made for: all that they tell of how many records there are");
+  command->add_option(
+      "--capacity", options->terms.capacity,
+      "Rows that the files are made for: all that they tell of how many records there are; of a study "
+      "of batches it is the study's, and not given");
   command
       ->add_option("--population", options->terms.population, "The owner's name for whose records they are")
       ->capture_default_str();

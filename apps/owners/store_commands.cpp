@@ -99,8 +99,9 @@ int ListWithdrawals(const StoreOptions& options) {
 }
 
 void PrintLine(const deposit::StoredDeposit& one) {
-  std::cout << fmt::format("{}  {}  {}  {}  {} rows  {}\n", ToHex(one.id), one.owner, one.header.population,
-                           one.header.purpose, one.header.capacity, Time(one.accepted));
+  std::cout << fmt::format("{}  {}  {}  {}  {} rows  {}{}\n", ToHex(one.id), one.owner, one.header.population,
+                           one.header.purpose, one.header.capacity, Time(one.accepted),
+                           one.spent_by.empty() ? "" : "  spent");
 }
 
 int List(const StoreOptions& options) {
@@ -120,6 +121,7 @@ int Show(const StoreOptions& options) {
         ToHex(one.id), ToHex(header.study), one.owner,
         deposit::Fingerprint(deposit::KeyKind::kOwner, header.owner), header.population, header.purpose,
         header.adds ? "yes" : "no", header.capacity, Time(header.time), Time(one.accepted));
+    if (!one.spent_by.empty()) std::cout << fmt::format("spent       by run {}\n", one.spent_by);
     return kDone;
   }
   throw DataError(

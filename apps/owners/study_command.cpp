@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/owners/batches_text.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
@@ -34,6 +35,7 @@ void Print(const deposit::Study& study) {
       "study       {}\nid          {}\nrows        {} features of {} bits, norm at most {}\n",
       study.records.name, ToHex(deposit::IdOf(study)), layout.features, layout.feature_bits,
       study.records.features.row_norm);
+  if (study.records.store.batches) std::cout << BatchesText(study.records);
   for (const auto& party : study.parties) {
     std::cout << fmt::format("party {}     {}\n", party.id, party.fingerprint);
     if (!party.inbox.empty())

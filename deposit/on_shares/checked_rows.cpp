@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
-#include "deposit/components.h"
+#include "deposit/on_shares/deposit_rows.h"
 #include "deposit/row_layout.h"
 #include "ml/plan/settings.h"
 #include "ml/records.h"
@@ -93,6 +93,29 @@ ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const Arith
   return SideBySide(features, Columns(block, layout.features, 1 + layout.label_words));
 }
 
+/// Whether a deposit is of rows; visit(first, rows) gets each block, lifted, before that is known.
+template <typename Visit>
+bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,
+                 Index numbers_at_a_time, const Visit& visit) {
+  const auto layout = LayoutOf(records);
+  const auto bounds = BoundsOf(records);
+  const auto all = static_cast<Index>(deposit.header.capacity);
+  const Index rows_at_a_time = std::max<Index>(64, numbers_at_a_time / static_cast<Index>(layout.numbers()));
+  DepositRows rows(layout, party.self(), deposit);
+  std::optional<BoolShare> faulty;  // a plane a block
+  for (Index first = 0; first < all; first += rows_at_a_time) {
+    const auto count = static_cast<std::uint64_t>(std::min(rows_at_a_time, all - first));
+    const ArithShare lifted = LiftedBlock(party, layout, rows.Next(count), ToHex(deposit.id));
+    visit(first, lifted);
+    BoolShare any = protocols::AnyItem(party, protocols::FaultyRows(party, bounds, lifted));
+    faulty = faulty ? Stacked(*faulty, any) : std::move(any);
+  }
+  Require(faulty.has_value(), "CheckBlocks: a deposit of a row at least");
+  const auto fate = protocols::RevealBits(party, protocols::AnyPlane(party, *faulty),
+                                          protocols::ReleaseReason::kDepositFate);
+  return !fate.bit(0, 0);
+}
+
 }  // namespace
 
 protocols::RowBounds BoundsOf(const jobs::RecordSchema& records) {
@@ -124,27 +147,20 @@ std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::v
 
 std::optional<ArithShare> CheckedRows(mpc::Context& party, const jobs::RecordSchema& records,
                                       const OpenedDeposit& deposit, Index numbers_at_a_time) {
-  const auto layout = LayoutOf(records);
-  const auto bounds = BoundsOf(records);
-  const auto capacity = deposit.header.capacity;
-  RingMatrix own = NumbersOf(layout, capacity, party.self(), deposit.components[0]);
-  RingMatrix next = NumbersOf(layout, capacity, party.next(), deposit.components[1]);
-  const Index rows_at_a_time = std::max<Index>(64, numbers_at_a_time / own.cols());
-  std::optional<BoolShare> faulty;  // a plane a block
-  for (Index first = 0; first < own.rows(); first += rows_at_a_time) {
-    const Index count = std::min(rows_at_a_time, own.rows() - first);
-    const ArithShare block{own.middleRows(first, count), next.middleRows(first, count)};
-    const ArithShare lifted = LiftedBlock(party, layout, block, ToHex(deposit.id));
-    own.middleRows(first, count) = lifted.own();
-    next.middleRows(first, count) = lifted.next();
-    BoolShare any = protocols::AnyItem(party, protocols::FaultyRows(party, bounds, lifted));
-    faulty = faulty ? Stacked(*faulty, any) : std::move(any);
-  }
-  Require(faulty.has_value(), "CheckedRows: a deposit of a row at least");
-  const auto fate = protocols::RevealBits(party, protocols::AnyPlane(party, *faulty),
-                                          protocols::ReleaseReason::kDepositFate);
-  if (fate.bit(0, 0)) return std::nullopt;
+  const auto rows = static_cast<Index>(deposit.header.capacity);
+  RingMatrix own(rows, static_cast<Index>(LayoutOf(records).numbers()));
+  RingMatrix next(rows, own.cols());
+  const auto keep = [&](Index first, const ArithShare& lifted) {
+    own.middleRows(first, lifted.rows()) = lifted.own();
+    next.middleRows(first, lifted.rows()) = lifted.next();
+  };
+  if (!CheckBlocks(party, records, deposit, numbers_at_a_time, keep)) return std::nullopt;
   return ArithShare(std::move(own), std::move(next));
+}
+
+bool AreRows(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,
+             Index numbers_at_a_time) {
+  return CheckBlocks(party, records, deposit, numbers_at_a_time, [](Index, const ArithShare&) {});
 }
 
 }  // namespace trefoil::deposit

@@ -39,4 +39,9 @@ namespace trefoil::deposit {
                                                          const OpenedDeposit& deposit,
                                                          mpc::Index numbers_at_a_time = mpc::Index{1} << 20);
 
+/// Whether CheckedRows() would give the rows of a deposit, of which none is kept: of batches, whose steps are lifted anew as
+/// they are used. As CheckedRows; memory: a block several times.
+[[nodiscard]] bool AreRows(mpc::Context& party, const jobs::RecordSchema& records,
+                           const OpenedDeposit& deposit, mpc::Index numbers_at_a_time = mpc::Index{1} << 20);
+
 }  // namespace trefoil::deposit

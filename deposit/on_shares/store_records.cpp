@@ -3,12 +3,16 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "deposit/on_shares/checked_rows.h"
+#include "deposit/on_shares/deposit_rows.h"
 #include "deposit/store/open_store.h"
 #include "jobs/job.h"
 #include "protocols/arithmetic/agreement.h"
@@ -26,11 +30,59 @@ jobs::Population PopulationOf(const StoredDeposit& deposit) {
   return {.owner = deposit.owner, .name = deposit.header.population};
 }
 
-/// What a party says of a deposit.
+std::vector<Hash> KeysOf(const std::map<Hash, StoredDeposit>& deposits) {
+  std::vector<Hash> ids;
+  for (const auto& one : deposits) ids.push_back(one.first);
+  return ids;
+}
+
+nlohmann::ordered_json LineOf(const StoredDeposit& one) {
+  return {{"deposit", ToHex(one.id)}, {"population", one.header.population}, {"rows", one.header.capacity}};
+}
+
+/// What each party says of each deposit, a mark of `marks` each; `what` names it in errors. Cost: 1 round, a byte a deposit
+/// from a party to each other one.
+std::array<std::string, net::kParties> ExchangeMarks(mpc::Context& party, const std::string& own,
+                                                     const char* marks, const char* what) {
+  auto all = protocols::ExchangeTexts(party, own, own.size());
+  for (std::size_t of = 0; of < all.size(); ++of) {
+    if (all.at(of).size() != own.size() || all.at(of).find_first_not_of(marks) != std::string::npos)
+      throw ProtocolError(fmt::format("party {}: sent something else than {}", of, what),
+                          static_cast<int>(of));
+  }
+  return all;
+}
+
+/// The first party that says this of a deposit.
+std::optional<std::size_t> WhoSays(const std::array<std::string, net::kParties>& all, std::size_t deposit,
+                                   char mark) {
+  for (std::size_t of = 0; of < all.size(); ++of)
+    if (all.at(of)[deposit] == mark) return of;
+  return {};
+}
+
 constexpr char kRoom = '0';
 constexpr char kCapped = '1';
 
+constexpr char kUnused = '0';
+constexpr char kSpentByAnother = '1';
+constexpr char kSpentByThis = '2';
+
 }  // namespace
+
+/// What becomes of deposits, for summary.json and for the operator.
+struct StoreRecords::DepositFates {
+  nlohmann::ordered_json used = nlohmann::ordered_json::array();
+  nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
+  std::vector<std::string> warnings{};
+
+  void LeaveOut(const StoredDeposit& one, const char* short_why, const std::string& why) {
+    auto line = LineOf(one);
+    line["why"] = short_why;
+    left_out.push_back(std::move(line));
+    warnings.push_back(fmt::format("deposit {} of {} is left out: {}", ToHex(one.id), one.owner, why));
+  }
+};
 
 StoreRecords::StoreRecords(jobs::RecordSchema records, jobs::PartyFile party, std::string party_file)
     : records_(std::move(records)), party_(std::move(party)), party_file_(std::move(party_file)) {}
@@ -48,6 +100,12 @@ std::map<Hash, StoredDeposit> StoreRecords::Deposits() {
 
 /// Empty where they fit.
 std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const {
+  if (const auto& batches = records_.store.batches) {
+    if (static_cast<std::int64_t>(deposits.size()) <= batches->deposits) return {};
+    return fmt::format(
+        "batches.deposits: found {}, expected at least {}, the deposits of batches that the job is about",
+        batches->deposits, deposits.size());
+  }
   const auto rows = RowsOf(deposits);
   const auto most = records_.data.rows[0];
   if (rows <= most) return {};
@@ -90,10 +148,15 @@ std::string StoreRecords::Load() {
     throw DataError(fmt::format("{}: found another study under the id {}", party_.deposits->store.string(),
                                 records_.store.study));
   RequireRecordsOf(study_, records_);
-  if (const auto excess = ExcessOf(deposits); !excess.empty()) throw ConfigError(excess);
+  // Of batches the peers know which are spent.
+  if (const auto excess = records_.store.batches ? std::string() : ExcessOf(deposits); !excess.empty())
+    throw ConfigError(excess);
   for (const auto& one : deposits)
     store_->Verify(one.second);  // what is damaged is said before peers are troubled
-  return fmt::format("{} deposits of {} rows", deposits.size(), RowsOf(deposits));
+  const auto spent = std::count_if(deposits.begin(), deposits.end(),
+                                   [](const auto& one) { return !one.second.spent_by.empty(); });
+  return fmt::format("{} deposits of {} rows{}", deposits.size(), RowsOf(deposits),
+                     spent > 0 ? fmt::format(", {} of them spent by a run", spent) : "");
 }
 
 std::vector<jobs::Population> StoreRecords::Populations() {
@@ -107,82 +170,124 @@ std::vector<std::string> StoreRecords::CapsOf(mpc::Context& party, const std::ve
                                               const jobs::CapOf& cap) const {
   std::map<jobs::Population, std::string> known;
   std::vector<std::string> why;
-  std::string own;
   for (const auto& id : ids) {
     const auto population = PopulationOf(deposits.at(id));
     const auto found = known.find(population);
     why.push_back(found != known.end() ? found->second
                                        : known.emplace(population, cap(population)).first->second);
-    own += why.back().empty() ? kRoom : kCapped;
   }
-  const auto all = protocols::ExchangeTexts(party, own, ids.size());
-  for (std::size_t of = 0; of < all.size(); ++of) {
-    const auto unknown = std::count_if(all.at(of).begin(), all.at(of).end(),
-                                       [](char said) { return said != kRoom && said != kCapped; });
-    if (all.at(of).size() != ids.size() || unknown > 0)
-      throw ProtocolError(fmt::format("party {}: sent something else than which deposits are capped", of),
-                          static_cast<int>(of));
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-      if (all.at(of)[k] == kCapped && why[k].empty())
-        why[k] = fmt::format("its population has no budget left for this job at party {}", of);
-    }
+  std::string own;
+  for (const auto& one : why) own += one.empty() ? kRoom : kCapped;
+  const auto all = ExchangeMarks(party, own, "01", "which deposits are capped");
+  for (std::size_t k = 0; k < why.size(); ++k) {
+    const auto of = WhoSays(all, k, kCapped);
+    if (of && why[k].empty())
+      why[k] = fmt::format("its population has no budget left for this job at party {}", *of);
   }
   return why;
 }
 
-jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs::CapOf& cap) {
-  const auto deposits = Deposits();
-  std::vector<Hash> ids;
-  for (const auto& one : deposits) ids.push_back(one.first);
-  Checked checked{.summary = {{"study", records_.store.study}, {"purpose", records_.store.purpose}}};
-  auto used = nlohmann::ordered_json::array();
-  auto left_out = nlohmann::ordered_json::array();
-  ids = AgreeOnDeposits(party, IdOf(study_), ids);
-  if (const auto excess = ExcessOf(deposits); !excess.empty())
-    protocols::RefuseTogether(party, ConfigError(excess));
+/// Takes out of `deposits` what another run has used at one of the parties; and, of a run that has begun at one of them, what
+/// came since: its owner may have drawn from the same records again.
+void StoreRecords::LeaveOutSpent(mpc::Context& party, const std::string& run,
+                                 std::map<Hash, StoredDeposit>& deposits, DepositFates& fates) const {
+  std::string own;
+  for (const auto& [id, one] : deposits)
+    own += one.spent_by.empty() ? kUnused : one.spent_by == run ? kSpentByThis : kSpentByAnother;
+  const auto all = ExchangeMarks(party, own, "012", "which deposits are spent");
+  const bool begun = std::any_of(all.begin(), all.end(), [](const std::string& marks) {
+    return marks.find(kSpentByThis) != std::string::npos;
+  });
+  std::size_t k = 0;
+  std::erase_if(deposits, [&](const auto& one) {
+    const auto of = WhoSays(all, k, kSpentByAnother);
+    const bool late = begun && !WhoSays(all, k, kSpentByThis);
+    ++k;
+    if (of) {
+      fates.LeaveOut(one.second, "spent",
+                     fmt::format("another run used its batches, as party {} has noted", *of));
+    } else if (late) {
+      fates.LeaveOut(one.second, "late", "it came after the run had begun");
+    }
+    return of || late;
+  });
+}
+
+/// Those of `ids` that nothing speaks against, before anything of them is sent. Throws BudgetError at all three where one is
+/// capped and the job leaves none out.
+std::vector<Hash> StoreRecords::Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
+                                         const std::map<Hash, StoredDeposit>& deposits,
+                                         const jobs::CapOf& cap, DepositFates& fates) const {
+  std::vector<Hash> uncapped;
+  if (ids.empty()) return uncapped;
   const auto caps = CapsOf(party, ids, deposits, cap);
-  const auto capped = std::find_if(caps.begin(), caps.end(), [](const auto& why) { return !why.empty(); });
-  if (capped != caps.end() && records_.store.capped == jobs::CappedDeposits::kEnd)
-    protocols::RefuseTogether(
-        party, BudgetError(fmt::format(
-                   "deposit {}: {}; with data.capped = \"leave-out\" a job goes on without such deposits",
-                   ToHex(ids[static_cast<std::size_t>(capped - caps.begin())]), *capped)));
-  std::set<jobs::Population> populations;
   for (std::size_t k = 0; k < ids.size(); ++k) {
-    const auto& one = deposits.at(ids[k]);
-    nlohmann::ordered_json line{
-        {"deposit", ToHex(ids[k])}, {"population", one.header.population}, {"rows", one.header.capacity}};
-    const auto leave_out = [&](const char* short_why, const std::string& why) {
-      line["why"] = short_why;
-      left_out.push_back(std::move(line));
-      checked.warnings.push_back(
-          fmt::format("deposit {} of {} is left out: {}", ToHex(ids[k]), one.owner, why));
-    };
-    if (!caps[k].empty()) {
-      leave_out("capped", caps[k]);
+    if (caps[k].empty()) {
+      uncapped.push_back(ids[k]);
       continue;
     }
-    auto rows = CheckedRows(party, study_.records, store_->Read(one));
-    if (!rows) {
-      leave_out("rows", "a row is neither a record within the study's bounds nor padding");
-      continue;
-    }
-    used.push_back(std::move(line));
-    checked.rows.push_back(std::move(*rows));
-    populations.insert(PopulationOf(one));
+    if (records_.store.capped == jobs::CappedDeposits::kEnd)
+      protocols::RefuseTogether(
+          party, BudgetError(fmt::format(
+                     "deposit {}: {}; with data.capped = \"leave-out\" a job goes on without such deposits",
+                     ToHex(ids[k]), caps[k])));
+    fates.LeaveOut(deposits.at(ids[k]), "capped", caps[k]);
   }
-  if (checked.rows.empty() &&
-      std::all_of(caps.begin(), caps.end(), [](const auto& why) { return !why.empty(); }))
+  if (uncapped.empty())
     protocols::RefuseTogether(party, BudgetError(fmt::format("all {} deposits are left out; deposit {}: {}",
                                                              ids.size(), ToHex(ids[0]), caps[0])));
-  if (checked.rows.empty())
+  return uncapped;
+}
+
+jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs::CapOf& cap,
+                                                 const std::string& run) {
+  const auto& batches = records_.store.batches;
+  Require(!batches || !run.empty(), "StoreRecords: batches are for a run, which has an id");
+  auto deposits = Deposits();
+  (void)AgreeOnDeposits(party, IdOf(study_), KeysOf(deposits));
+  DepositFates fates;
+  if (batches) LeaveOutSpent(party, run, deposits, fates);
+  if (const auto excess = ExcessOf(deposits); !excess.empty())
+    protocols::RefuseTogether(party, ConfigError(excess));
+  const auto ids = Uncapped(party, KeysOf(deposits), deposits, cap, fates);
+  if (batches) {
+    store_->Spend(ids, run, static_cast<std::uint64_t>(std::time(nullptr)));
+    protocols::Barrier(party);  // nothing of them is sent before all three have noted it
+  }
+  Checked checked;
+  std::set<jobs::Population> populations;
+  std::vector<OpenedDeposit> kept;
+  for (const auto& id : ids) {
+    const auto& one = deposits.at(id);
+    auto opened = store_->Read(one);
+    bool passes = false;
+    if (batches) {
+      passes = AreRows(party, study_.records, opened);
+      if (passes) kept.push_back(std::move(opened));
+    } else if (auto rows = CheckedRows(party, study_.records, opened)) {
+      passes = true;
+      checked.rows.push_back(std::move(*rows));
+    }
+    if (!passes) {
+      fates.LeaveOut(one, "rows", "a row is neither a record within the study's bounds nor padding");
+      continue;
+    }
+    fates.used.push_back(LineOf(one));
+    populations.insert(PopulationOf(one));
+  }
+  if (fates.used.empty())
     protocols::RefuseTogether(
         party, DataError(fmt::format(
                    "found no deposit of study {} that can be used, expected one at least: {} are left out",
-                   records_.store.study, left_out.size())));
+                   records_.store.study, fates.left_out.size())));
+  if (batches)
+    checked.batch = [steps = std::make_shared<DepositedSteps>(records_, party.self(), std::move(kept))](
+                        int step) { return steps->Batch(step); };
   checked.populations.assign(populations.begin(), populations.end());
-  checked.summary["used"] = std::move(used);
-  checked.summary["left_out"] = std::move(left_out);
+  checked.summary = {{"study", records_.store.study}, {"purpose", records_.store.purpose}};
+  checked.summary["used"] = std::move(fates.used);
+  checked.summary["left_out"] = std::move(fates.left_out);
+  checked.warnings = std::move(fates.warnings);
   return checked;
 }
 

@@ -13,7 +13,8 @@ namespace trefoil::deposit {
 
 /// The deposits in a party's store that a job trains on: all of the study and purpose that it names which were not
 /// withdrawn. All three parties have to have the same; each is checked on shares (CheckedRows), and what is not rows is
-/// left out at all three, and named.
+/// left out at all three, and named. Of batches also what another run has spent, as one party knows it, and
+/// what came after the run had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
   /// For a job with data.source "store". `party_file` names the party file in errors. Opens nothing.
@@ -25,10 +26,12 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::string Load() override;
   [[nodiscard]] std::vector<jobs::Population> Populations() override;
   /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round with a byte a
-  /// deposit, and CheckedRows of each that is not capped. Throws as these, and ConfigError or DataError at all three where
-  /// the rows are more than the job's capacity or no deposit passes; BudgetError likewise where a deposit is capped and the
-  /// job does not leave such out.
-  [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap) override;
+  /// deposit, and CheckedRows of each that is not capped; of batches another such round, a Barrier, and AreRows. Throws as
+  /// these, and ConfigError or DataError at all three where the rows are more than the job's capacity, or batches more than
+  /// its deposits, or no deposit passes; BudgetError likewise where a deposit is capped and the job does not leave such out.
+  ///
+  /// Batches are spent by `run` in this party's store, and at both peers', before anything of them is sent.
+  [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap, const std::string& run) override;
 
  private:
   /// Why each deposit, in the order of `ids`, has no budget at one of the parties, in a sentence; empty: it has.
@@ -36,7 +39,12 @@ class StoreRecords final : public jobs::SharedRecords {
                                                 const std::map<Hash, StoredDeposit>& deposits,
                                                 const jobs::CapOf& cap) const;
   [[nodiscard]] std::map<Hash, StoredDeposit> Deposits();
-  void RequireStudy();
+  struct DepositFates;
+  void LeaveOutSpent(mpc::Context& party, const std::string& run, std::map<Hash, StoredDeposit>& deposits,
+                     DepositFates& fates) const;
+  [[nodiscard]] std::vector<Hash> Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
+                                           const std::map<Hash, StoredDeposit>& deposits,
+                                           const jobs::CapOf& cap, DepositFates& fates) const;
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;
 
   jobs::RecordSchema records_;

@@ -47,7 +47,10 @@ constexpr const char* kWithdrawals = R"(
 constexpr const char* kReceipts = R"(
   CREATE TABLE receipts (deposit BLOB PRIMARY KEY REFERENCES deposits, prefix BLOB NOT NULL, receipt TEXT NOT NULL) STRICT;
 )";
-constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts};
+constexpr const char* kSpent = R"(
+  CREATE TABLE spent (deposit BLOB PRIMARY KEY REFERENCES deposits, run TEXT NOT NULL, spent INTEGER NOT NULL) STRICT;
+)";
+constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts, kSpent};
 
 /// The folder, for this party alone.
 fs::path MadeFolder(const fs::path& folder) {
@@ -90,7 +93,7 @@ void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   Database::Query live(
       database_,
       "SELECT id FROM deposits WHERE (owner = ? OR owner_name = ?) AND population = ? AND purpose = ? "
-      "AND key <> x''");
+      "AND key <> x'' AND id NOT IN (SELECT deposit FROM spent)");
   if (!header.adds &&
       live.Bind(header.owner).Bind(deposit.owner).Bind(header.population).Bind(header.purpose).Next()) {
     throw RefusedDeposit(
@@ -152,10 +155,10 @@ void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::p
 
 std::vector<StoredDeposit> Store::ListInTransaction() {
   std::vector<StoredDeposit> all;
-  Database::Query query(
-      database_,
-      "SELECT d.id, header, owner_name, accepted, json FROM deposits d JOIN studies s ON s.id = d.study "
-      "WHERE key <> x'' ORDER BY d.rowid");
+  Database::Query query(database_,
+                        "SELECT d.id, header, owner_name, accepted, json, coalesce(run, '') FROM deposits d "
+                        "JOIN studies s ON s.id = d.study LEFT JOIN spent ON spent.deposit = d.id "
+                        "WHERE key <> x'' ORDER BY d.rowid");
   while (query.Next()) {
     const auto id = query.Bytes(0);
     const auto header = DecodeHeader(query.Bytes(1));
@@ -167,7 +170,8 @@ std::vector<StoredDeposit> Store::ListInTransaction() {
                    .header = *header,
                    .owner = query.Bytes(2),
                    .study = query.Bytes(4),
-                   .accepted = static_cast<std::uint64_t>(query.Number(3))});
+                   .accepted = static_cast<std::uint64_t>(query.Number(3)),
+                   .spent_by = query.Bytes(5)});
   }
   return all;
 }
@@ -176,6 +180,26 @@ std::vector<StoredDeposit> Store::List() {
   std::vector<StoredDeposit> all;
   database_.Transact([&] { all = ListInTransaction(); });
   return all;
+}
+
+void Store::Spend(const std::vector<Hash>& ids, const std::string& run, std::uint64_t now) {
+  database_.Transact([&] {
+    for (const auto& id : ids) {
+      Database::Query known(database_, "SELECT run FROM spent WHERE deposit = ?");
+      if (known.Bind(id).Next()) {
+        if (const auto by = known.Bytes(0); by != run)
+          throw DataError(
+              fmt::format("deposit {}: found it spent by run {}, expected it unused, or spent by run {}",
+                          ToHex(id), by, run));
+        continue;
+      }
+      Database::Query(database_, "INSERT INTO spent VALUES (?, ?, ?)")
+          .Bind(id)
+          .Bind(run)
+          .Bind(static_cast<std::int64_t>(now))
+          .Run();
+    }
+  });
 }
 
 SecretKey Store::BodyKey(const StoredDeposit& deposit) {

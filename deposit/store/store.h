@@ -22,6 +22,7 @@ struct StoredDeposit {
   std::string owner;           ///< by this party's name for it, when the deposit was taken
   std::string study;           ///< as JSON
   std::uint64_t accepted = 0;  ///< seconds since 1970, by this party's clock
+  std::string spent_by{};      ///< of batches: the id of the run that they were used by; empty: none yet
 };
 
 /// What a store says of a withdrawal.
@@ -56,7 +57,7 @@ class Store {
   Store(const std::filesystem::path& folder, int party, SecretKey key);
 
   /// Enters a deposit of a study that came as `file`. Throws RefusedDeposit where it, its nonce or one of its commitments came before
-  /// (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands for its owner, population and purpose, and it does not say that it adds (kLive);
+  /// (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands for its owner, population and purpose, was not spent, and it does not say that it adds (kLive);
   /// std::system_error where it cannot be written: then nothing of it is in the store.
   /// `receipt`: what its owner is told.
   void Accept(const OpenedDeposit& deposit, const Study& study, const std::filesystem::path& file,
@@ -86,6 +87,10 @@ class Store {
 
   /// All deposits that were not withdrawn, in the order in which they were taken.
   [[nodiscard]] std::vector<StoredDeposit> List();
+
+  /// Notes that a run is about to use these deposits, of batches, which no other may then. On disk when it returns. Throws
+  /// DataError where another run has one of them, and notes nothing then; std::runtime_error where it cannot be written.
+  void Spend(const std::vector<Hash>& ids, const std::string& run, std::uint64_t now);
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens, its components
   /// are those that the header commits to. Throws DataError naming the file that is not so, ConfigError where it is not there.

@@ -105,9 +105,12 @@ double ExpectedBatchFor(const DpsgdSettings& job) {
 }
 
 std::int64_t BatchLimitFor(const DpsgdSettings& job) {
-  const auto& rows = job.data.rows;
-  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
+  auto rows = job.data.rows;
+  if (const auto& batches = job.store.batches) {
+    rows = {batches->records, 0, 0};
+  } else if (job.privacy.sampling != ml::Sampling::kOwnerPoisson) {
     return std::min(kLargestLimit, *std::max_element(rows.begin(), rows.end()));
+  }
   const double rate = std::min(1.0, job.training.expected_batch / static_cast<double>(TotalRows(job.data)));
   std::int64_t limit = 1;
   for (const std::int64_t capacity : rows) {

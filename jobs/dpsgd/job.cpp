@@ -13,6 +13,7 @@
 #include "jobs/deposited_records.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/class_weights.h"
+#include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/evaluation_summary.h"
 #include "jobs/dpsgd/held_out_files.h"
@@ -46,7 +47,9 @@ constexpr double kDrowningNoise = 0.1;
 
 class DpsgdJob : public Job {
  public:
-  explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {}
+  explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {
+    CompleteBatches(job_);
+  }
 
   [[nodiscard]] const char* type() const override { return "dpsgd"; }
   [[nodiscard]] const std::string& name() const override { return job_.name; }
@@ -310,8 +313,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
                           : ml::MakePlan(settings_, resumption.earlier, !resumption.from, first).events;
     deposits = TakeDeposits(party, *records_, output, plan);
   }
-  auto trained =
-      ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption, std::move(deposits.rows));
+  auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption,
+                           std::move(deposits.rows), deposits.batch);
   const auto evaluation = EvaluationJson(job_, trained);
   if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
   JobResult result{.summary = {{"steps", settings_.steps},

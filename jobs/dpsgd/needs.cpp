@@ -1,10 +1,12 @@
 #include "jobs/dpsgd/needs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "jobs/job_cost.h"
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/records.h"
 
 namespace trefoil::jobs {
@@ -31,7 +33,13 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
   const auto columns = static_cast<double>(ml::EncodedColumns(plan));
   const double held =
       MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
-  return std::min(own * features * sizeof(float), held) +
+  // Of deposited batches also what was deposited: of one component words, in no more bytes than a number needs.
+  const double deposits =
+      s.batches ? static_cast<double>(s.steps) * static_cast<double>(plan.batch_rows) *
+                      (features * std::ceil(ml::DepositedFeatureBits(s.row_norm, s.fraction_bits) / 8.0) +
+                       kWord * static_cast<double>(1 + plan.columns))
+                : 0;
+  return std::min(own * features * sizeof(float), held) + (party > 0 ? deposits : 0) +
          kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
 }
 

@@ -11,6 +11,7 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/auto_settings.h"
 #include "jobs/dpsgd/class_weights.h"
+#include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/records/record_fields.h"
 
@@ -177,7 +178,8 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
     "`pea`: PEA's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, "
     "\"Accounting\").");
   v("sampling", s.sampling, Samplings(), Default(ml::Sampling::kOwnerPoisson),
-    "Who draws a step's rows; `full`: nobody, every step has all of them, and nothing is amplified.");
+    "Who draws a step's rows; `full`: nobody, every step has all of them, and nothing is amplified; "
+    "`deposited`: owners who run no party, beforehand, for all steps of one run ([batches]).");
   v("unit", s.unit,
     OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
     Default(dp::PrivacyUnit::kRecord).LeftOut(),
@@ -289,7 +291,8 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
 const OneOf<ml::Sampling>& Samplings() {
   static const OneOf<ml::Sampling> samplings{{ml::Sampling::kOwnerPoisson, "owner-poisson"},
                                              {ml::Sampling::kPublic, "public"},
-                                             {ml::Sampling::kFull, "full"}};
+                                             {ml::Sampling::kFull, "full"},
+                                             {ml::Sampling::kDeposited, "deposited"}};
   return samplings;
 }
 
@@ -303,6 +306,7 @@ void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
 void Fields(FieldVisitor& v, DpsgdSettings& s) {
   TypeFields(v, "dpsgd");
   RecordFields(v, s, 16, OwnWeights::kTaken, RecordSources::kFilesOrStore);
+  BatchesFields(v, s.store.batches);
   TrainingTables(v, s);
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "

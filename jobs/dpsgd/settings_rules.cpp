@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/dpsgd/standardisation.h"
 #include "jobs/dpsgd/training_settings.h"
@@ -249,8 +250,8 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
     document.Table("privacy").Fail(
         "sampling",
         fmt::format(
-            "found \"{}\", expected \"full\" or \"public\" with data.source \"store\": owners are not "
-            "there to draw rows",
+            "found \"{}\", expected \"full\", \"public\" or \"deposited\" with data.source \"store\": owners "
+            "are not there to draw rows",
             Samplings().TextOf(job.privacy.sampling)));
   // A record is charged for as often as its slot is taken.
   if (job.privacy.sampling == ml::Sampling::kPublic && job.training.checkpoint_every > 0)
@@ -271,6 +272,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto training = document.Table("training");
   const auto& rows = job.data.rows;
   const auto total = TotalRows(job.data);
+  CheckBatches(job, document);
   if (job.store.on) CheckStore(job, document);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
@@ -294,8 +296,10 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const bool full = job.privacy.sampling == ml::Sampling::kFull;
   if (full && job.training.expected_batch != static_cast<double>(total))
     training.Refuse("expected_batch", fmt::format("{} or \"auto\" with privacy.sampling \"full\"", total));
-  if (job.data.vertical || job.store.on || full) return;  // no owner draws rows
-  const auto largest = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
+  const auto& batches = job.store.batches;
+  if (job.data.vertical || (job.store.on && !batches) || full) return;  // no owner draws rows
+  const auto largest =
+      static_cast<double>(batches ? batches->records : *std::max_element(rows.begin(), rows.end()));
   const double share = job.training.expected_batch * largest / static_cast<double>(total);
   const auto bound = static_cast<double>(job.training.max_batch_per_owner);
   // An owner whose every row is drawn cannot draw more than it has.

@@ -10,6 +10,8 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.fraction_bits = job.fraction_bits;
   settings.rows = job.data.rows;
   settings.deposited = job.store.on;
+  if (const auto& batches = job.store.batches)
+    settings.batches = ml::DepositedBatches{.deposits = batches->deposits, .records = batches->records};
   if (job.data.vertical) {
     settings.rows = {job.data.rows[0], 0, 0};
     settings.vertical =

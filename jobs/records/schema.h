@@ -35,12 +35,24 @@ struct LocalSpec {
 /// What becomes of deposits whose population has no budget left for the job at one of the parties.
 enum class CappedDeposits { kEnd, kLeaveOut };
 
+/// Batches that owners draw and deposit for one run of one job: what an owner is told of them.
+struct BatchSpec {
+  std::string job{};  ///< SHA-256 of the job's Json() without data.study, in lower-case hexadecimal
+  std::string run{};  ///< the job's name for the run
+  std::int64_t steps = 0;
+  std::int64_t rows = 0;      ///< of each step's batch in one deposit, padding included
+  double sampling_rate = 0;   ///< with which each record is in a batch
+  std::int64_t records = 0;   ///< that one deposit is drawn from, at most
+  std::int64_t deposits = 0;  ///< that the run has room for
+};
+
 /// A store of what owners deposited who run no party, in place of records of the parties' own.
 struct StoreSpec {
   bool on = false;
   std::string study{};            ///< the id of the deposits' study; empty: the job does not say yet
   std::string purpose = "train";  ///< of the deposits
   CappedDeposits capped = CappedDeposits::kEnd;
+  std::optional<BatchSpec> batches{};  ///< where owners deposit batches in place of their records
 };
 
 /// What records are and what is made of them before they are shared: what any type of job may declare, and what a

@@ -33,11 +33,39 @@ std::string CommonCoins(const dp::DpSgdSteps& steps) {
       BoundText(steps.sampling_rate), steps.max_participation);
 }
 
+/// An owner's program keeps to the rate; nothing makes an owner keep to its program.
+std::string DepositedCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
+  const auto drawn =
+      steps.sampling_rate == 1
+          ? std::string(
+                "Every owner deposits all of its records for every step, so that nothing is amplified.")
+          : fmt::format(
+                "Every owner draws the batches of all steps before it deposits them, each record into each "
+                "with "
+                "probability {}, by private coins; {}.",
+                BoundText(steps.sampling_rate),
+                kind == dp::AccountantKind::kPea ? "the accountant counts on nothing of it"
+                                                 : "both epsilons count on nobody else learning which");
+  return drawn +
+         fmt::format(
+             " An owner may also fill the {} rows that its batch has in every step, and not only its rate of "
+             "them: that may move the model, and changes no epsilon of another owner's record.",
+             steps.limits.max_batch[0]);
+}
+
 /// Who draws the rows of a step.
 std::string SamplingText(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
-  if (steps.sampling == dp::SamplingMode::kFull)
-    return "Every step takes all rows there are, so that nothing is amplified.";
-  return steps.sampling == dp::SamplingMode::kPublic ? CommonCoins(steps) : OwnersCoins(steps, kind);
+  switch (steps.sampling) {
+    case dp::SamplingMode::kFull:
+      return "Every step takes all rows there are, so that nothing is amplified.";
+    case dp::SamplingMode::kPublic:
+      return CommonCoins(steps);
+    case dp::SamplingMode::kDeposited:
+      return DepositedCoins(steps, kind);
+    case dp::SamplingMode::kOwnerPoisson:
+      break;
+  }
+  return OwnersCoins(steps, kind);
 }
 
 std::string CutText(const dp::BatchLimits& limits) {
@@ -46,13 +74,20 @@ std::string CutText(const dp::BatchLimits& limits) {
                      limits.max_batch[1], limits.max_batch[2]);
 }
 
+std::string CutText(const dp::DpSgdSteps& steps) {
+  if (steps.sampling != dp::SamplingMode::kDeposited || steps.limits.max_batch == steps.limits.capacity)
+    return CutText(steps.limits);
+  return fmt::format("an owner's draws above {} rows are cut at random", steps.limits.max_batch[0]);
+}
+
 /// Batches that a resumed run did again from the same coins.
 void AddExecutions(Statement& statement, std::int64_t executions) {
   statement.push_back(
       {.key = "executions",
        .title = "Executions of each of them",
-       .sentence = "Of the same rows each time, by the same coins, since the run was resumed: for the "
-                   "outsider one release with so much less noise, not so many with all of it.",
+       .sentence =
+           "Of the same rows each time, by the same coins, since the run was resumed: for whoever does "
+           "not see the coins one release with so much less noise, not so many with all of it.",
        .number = static_cast<double>(executions)});
 }
 
@@ -68,7 +103,7 @@ struct Describe {
          .sentence = fmt::format("Each opens a sum of clipped vectors, in a training the gradients of a "
                                  "step, to its adversary, with noise of {} times the sensitivity on {} "
                                  "coordinates; {}.",
-                                 MultiplierText(steps.sigma), steps.coordinates, CutText(steps.limits)),
+                                 MultiplierText(steps.sigma), steps.coordinates, CutText(steps)),
          .number = static_cast<double>(steps.steps)});
     if (steps.executions > 1) AddExecutions(statement, steps.executions);
     statement.push_back({.key = "noise_multiplier",

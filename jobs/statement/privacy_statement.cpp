@@ -245,7 +245,9 @@ bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind a
   if (accountant == dp::AccountantKind::kPea || !Trains(record)) return false;
   for (const auto& event : record.events) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
-    if (steps == nullptr || (steps->sampling == dp::SamplingMode::kOwnerPoisson && steps->sampling_rate < 1))
+    if (steps == nullptr ||
+        (steps->sampling_rate < 1 && (steps->sampling == dp::SamplingMode::kOwnerPoisson ||
+                                      steps->sampling == dp::SamplingMode::kDeposited)))
       return true;
   }
   return false;

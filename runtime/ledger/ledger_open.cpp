@@ -65,9 +65,9 @@ void AddLostSteps(PlannedJob& planned, std::int64_t lost, const std::string& fil
   for (auto& event : planned.record.events) {
     auto* steps = std::get_if<dp::DpSgdSteps>(&event);
     if (steps == nullptr) continue;
-    if (steps->sampling == dp::SamplingMode::kPublic)
+    if (steps->sampling == dp::SamplingMode::kPublic || steps->sampling == dp::SamplingMode::kDeposited)
       throw ConfigError("--lost-steps: found with " + file +
-                        ", whose public coins would draw the same batches again; expected 0");
+                        ", whose steps would be done again on the same batches; expected 0");
     steps->steps += lost;
   }
 }

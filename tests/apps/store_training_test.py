@@ -5,69 +5,21 @@ import math
 import re
 import shutil
 import signal
-import struct
 import time
 import unittest
-import zipfile
 
 from least_squares_test import solved
 from deposit_files import change_rows, key_of
-from owners_test import HOSTS
 from store_check_test import plus
-from trefoil_program import PATIENCE, ProgramTest, free_base_port
+from store_program import JOB, MASK, ROW, StoreProgramTest, gaussian_epsilon, model_weights, records
 
-ROW, MASK = 2 * 3 + 2 * 8, 2 * 3  # two features of 19 bits in three bytes each, then mask bit and label
 STEPS, RATE = 8, 3.0
-JOB = """version = 1
-type = "dpsgd"
-name = "visits"
-[data]
-name = "visits"
-format = "csv"
-source = "store"
-capacity = 80
-classes = 2
-[[data.column]]
-name = "a"
-[[data.column]]
-name = "b"
-[data.label]
-column = "y"
-values = ["no", "yes"]
-[features]
-row_norm = 1.5
-[model]
-loss = "squared"
-[training]
-steps = 8
-expected_batch = "auto"
-learning_rate = 3.0
-[privacy]
-sigma = 0.001
-delta = 1e-5
-clip = 8.0
-sampling = "full"
-"""
 
 # Of the same records, and so of the same study.
 SQUARES = JOB[:JOB.index("[model]")].replace('"dpsgd"', '"least-squares"') + """[privacy]
 sigma = 0.01
 delta = 1e-5
 """
-
-
-def records(owner, count):
-    """(a, b, class), rows shorter than 1."""
-    rows = []
-    for k in range(count):
-        angle = 2.4 * k + owner
-        a, b = 0.6 * math.cos(angle) + 0.1 * owner, 0.5 * math.sin(angle)
-        rows.append((round(a, 3), round(b, 3), int(a + b > 0.1)))
-    return rows
-
-
-def table(rows):
-    return "a,b,y\n" + "".join(f"{a},{b},{'yes' if label else 'no'}\n" for a, b, label in rows)
 
 
 def plain_weights(rows):
@@ -93,68 +45,7 @@ def plain_squares(rows):
     return [a / 3, b / 3, constant / 4]
 
 
-def model_weights(path):
-    """Two weights and the intercept of model.npz."""
-    values = []
-    with zipfile.ZipFile(path) as archive:
-        for name in ("weights.npy", "bias.npy"):
-            content = archive.read(name)
-            start = 10 + struct.unpack("<H", content[8:10])[0]
-            values += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
-    return values
-
-
-class StoreTraining(ProgramTest):
-    def setUp(self):
-        super().setUp()
-        self.succeed("init", "--all", "--hosts", HOSTS, "--base-port", str(free_base_port()), "--out", "d")
-        self.write("job.toml", JOB)
-        keys = [f"d/party-{party}/deposit.pub" for party in range(3)]
-        made = self.succeed("study", "init", "--job", "job.toml", "--keys", *keys, "--out", "study.toml")
-        self.study = re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1]
-        self.write_job()
-        self.owners = {"hospital": records(0, 23), "clinic": records(1, 17)}
-        for owner in self.owners:
-            self.succeed("owner", "init", "--out", owner)
-            for party in range(3):
-                self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", owner, f"{owner}/owner.pub")
-
-    def write_job(self, *changes, study=None, job=JOB):
-        """The job with its study named, and what else it should say."""
-        text = job.replace("capacity", f'study = "{study or self.study}"\ncapacity')
-        for old, new in changes:
-            self.assertIn(old, text)
-            text = text.replace(old, new)
-        self.write("job.toml", text)
-
-    def deposit(self, owner, out=None, capacity=30, rows=None):
-        out = out or f"of-{owner}"
-        self.write("t.csv", table(rows or self.owners[owner]))
-        output = self.succeed("deposit", "--study", "study.toml", "--key", f"{owner}/owner.key", "--in", "t.csv", "--capacity", str(capacity),
-                              "--adds", "--out", out)
-        return re.search(r"(?m)^deposit ([0-9a-f]{64})$", output)[1]
-
-    def accept(self, out, parties=range(3)):
-        for party in parties:
-            output = self.succeed("accept", "--config", f"d/party-{party}/party.toml", "--study", "study.toml", f"{out}/party-{party}.deposit")
-        return re.search(r"taken: deposit (\w+) of", output)[1]
-
-    def deposit_all(self):
-        ids = {owner: self.deposit(owner) for owner in self.owners}
-        for owner in self.owners:
-            self.accept(f"of-{owner}")
-        return ids
-
-    def start(self, *options):
-        return [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out", f"r{party}", "--threads", "1",
-                                   *options) for party in range(3)]
-
-    def train(self, *options):
-        """Code, output and errors of each party."""
-        processes = self.start(*options)
-        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
-        return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
-
+class StoreTraining(StoreProgramTest):
     def assert_trained_on(self, rows, plain=plain_weights, delta=0.004):
         """By all three, within what noise and fixed point come to."""
         expected = plain(rows)
@@ -328,21 +219,6 @@ class StoreTraining(ProgramTest):
         party.write_text(re.sub(r"(?s)\n\[deposits\].*?(?=\n\[|$)", "\n", text))
         self.fail_with(2, "found no [deposits], expected one with key, owners and store", *run, "h")
 
-    def set_caps(self, caps, delta="1e-5"):
-        """[owner_ledgers] of the parties, with these caps."""
-        for party, cap in enumerate(caps):
-            path = self.folder / f"d/party-{party}/party.toml"
-            text = re.sub(r"(?s)\n\[owner_ledgers\].*?(?=\n\[|$)", "\n", path.read_text())
-            path.write_text(text + f'\n[owner_ledgers]\nfolder = "owner-ledgers"\nepsilon_cap = {cap}\ndelta = {delta}\n')
-
-    def ledger(self, party, owner, population="default"):
-        path = self.folder / f"d/party-{party}/owner-ledgers/{owner}/{population}.jsonl"
-        return json.loads(self.succeed("ledger", "show", path, "--json")) if path.exists() else None
-
-    def clear_runs(self):
-        for party in range(3):
-            shutil.rmtree(self.folder / f"r{party}", ignore_errors=True)
-
     def test_each_owners_population_has_a_budget_that_no_deposit_renews(self):
         ids = self.deposit_all()
         self.write_job(("sigma = 0.001", "sigma = 8.0"), ("capacity = 80", 'capped = "leave-out"\ncapacity = 80'))
@@ -476,20 +352,6 @@ class StoreTraining(ProgramTest):
         self.assertEqual(event["sampling"], "full")
         self.assertGreaterEqual(event["steps"], 400)
         self.assertLess(event["steps"], 400 + 60)
-
-
-def gaussian_epsilon(deviation, delta):
-    """The least epsilon of one Gaussian release at delta, by its exact formula."""
-    def phi(x):
-        return math.erfc(-x / math.sqrt(2)) / 2
-
-    def delta_at(epsilon):
-        return phi(0.5 / deviation - epsilon * deviation) - math.exp(epsilon) * phi(-0.5 / deviation - epsilon * deviation)
-    low, high = 0.0, 50.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_at(middle) > delta else (low, middle)
-    return high
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include "base/files/files.h"
 #include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
+#include "ml/records.h"
 #include "tests/deposit/sample_deposit.h"
 #include "tests/support/error_text.h"
 #include "tests/support/faults/file_calls.h"
@@ -112,6 +113,104 @@ TEST(MakeDeposit, PutsRecordsIntoSlotsAnew) {
   EXPECT_GE(masks.size(), 10U);
 }
 
+/// The rows that all components of shared records add up to.
+RingMatrix SharedRows(const jobs::RecordSchema& records, const data::Table& table, std::uint64_t capacity,
+                      RandomStream& coins) {
+  const auto layout = LayoutOf(records);
+  const auto parts = ShareRows(records, table, capacity, coins);
+  std::vector<RingMatrix> numbers;
+  for (int k = 0; k < 3; ++k)
+    numbers.push_back(NumbersOf(layout, capacity, k, parts.at(static_cast<std::size_t>(k)).content.bytes()));
+  return SumOf(layout, numbers);
+}
+
+// As an owner that is a party draws them with the same coins (ml/dpsgd/batch_source.cpp).
+TEST(MakeDeposit, HasTheBatchesOfOwnerPoissonSampling) {
+  const TemporaryFolder folder;
+  const auto records = SampleRecordsOfBatches(folder);
+  const auto layout = LayoutOf(records);
+  const auto table = SampleTable();
+  RandomStream coins(testing_support::FixedKey(9));
+  const auto rows = SharedRows(records, table, kSampleSteps * kSampleBatch, coins);
+  RandomStream again(testing_support::FixedKey(9));
+  std::int64_t taken = 0;
+  for (std::int64_t step = 0; step < kSampleSteps; ++step) {
+    const auto slots = ml::PlaceRows(again, ml::DrawRows(again, 3, kSampleRate, kSampleBatch), kSampleBatch);
+    for (std::int64_t slot = 0; slot < kSampleBatch; ++slot) {
+      const mpc::Index row = step * kSampleBatch + slot;
+      const auto record = slots.at(static_cast<std::size_t>(slot));
+      if (record == ml::kPadding) {
+        EXPECT_TRUE((rows.row(row) == 0).all()) << row;
+        continue;
+      }
+      ++taken;
+      for (int k = 0; k < 4; ++k) EXPECT_EQ(ValueOf(layout, rows(row, k), 16), table.x(record, k)) << row;
+      EXPECT_EQ(rows(row, 4), 1U);
+      EXPECT_EQ(rows(row, 5 + table.y.at(static_cast<std::size_t>(record))), 1U);
+      EXPECT_EQ(rows.row(row).rightCols(3).sum(), 1U);
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_THROW((void)ShareRows(records, table, kSampleSteps * kSampleBatch - 1, coins), ContractError);
+}
+
+double BinomialOf(int n, int k, double q) {
+  return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0)) * std::pow(q, k) *
+         std::pow(1 - q, n - k);
+}
+
+// Sizes are binomial, cut at the limit; all slots and all records are alike. Each of the 27 counts is within 5.5 deviations
+// but with probability 4 * 10^-8, so that the test fails by itself with one below 2 * 10^-6.
+TEST(MakeDeposit, DrawsBatchesByTheirLaw) {
+  constexpr int kRecords = 10;
+  constexpr int kLimit = 5;
+  constexpr int kSteps = 4000;
+  constexpr double kRate = 0.3;
+  const TemporaryFolder folder;
+  auto records = SampleRecordsOfBatches(folder);
+  auto& batches = *records.store.batches;
+  batches.steps = kSteps;
+  batches.rows = kLimit;
+  batches.sampling_rate = kRate;
+  batches.records = kRecords;
+  data::Table table;
+  table.x = data::Matrix::Zero(kRecords, 4);
+  for (int k = 0; k < kRecords; ++k) table.x(k, 0) = 0.125F * static_cast<float>(k);
+  table.y.assign(kRecords, 1);
+  RandomStream coins(testing_support::FixedKey(11));
+  const auto rows = SharedRows(records, table, kSteps * kLimit, coins);
+  std::array<int, kLimit + 1> sizes{};
+  std::array<int, kLimit> slots{};
+  std::array<int, kRecords> taken{};
+  for (mpc::Index step = 0; step < kSteps; ++step) {
+    std::set<std::size_t> here;
+    for (mpc::Index slot = 0; slot < kLimit; ++slot) {
+      const mpc::Index row = step * kLimit + slot;
+      if (rows(row, 4) == 0) continue;
+      const auto record =
+          static_cast<std::size_t>(std::lround(8 * ValueOf(LayoutOf(records), rows(row, 0), 16)));
+      ++slots.at(static_cast<std::size_t>(slot));
+      ++taken.at(record);
+      here.insert(record);
+    }
+    ++sizes.at(here.size());
+    EXPECT_EQ((rows.col(4).middleRows(step * kLimit, kLimit)).sum(), here.size()) << "a record once";
+  }
+  double mean = 0;
+  const auto expect_near = [&](int found, double probability) {
+    EXPECT_NEAR(found, kSteps * probability, 5.5 * std::sqrt(kSteps * probability * (1 - probability)));
+  };
+  for (int size = 0; size <= kLimit; ++size) {
+    double probability = BinomialOf(kRecords, size, kRate);
+    for (int more = size + 1; size == kLimit && more <= kRecords; ++more)
+      probability += BinomialOf(kRecords, more, kRate);
+    mean += size * probability;
+    expect_near(sizes.at(static_cast<std::size_t>(size)), probability);
+  }
+  for (const int count : slots) expect_near(count, mean / kLimit);
+  for (const int count : taken) expect_near(count, mean / kRecords);
+}
+
 /// Numbers packed as component 2 is, as words. With features of 24 bits each bit of them is one of a number's.
 std::vector<Word> Packed(const RowLayout& layout, const RingMatrix& numbers) {
   std::vector<std::uint8_t> bytes;
@@ -127,9 +226,8 @@ std::vector<Word> Packed(const RowLayout& layout, const RingMatrix& numbers) {
   return words;
 }
 
-TEST(MakeDeposit, TellsOnePartyNothing) {
-  const TemporaryFolder folder;
-  auto records = SampleRecords(folder);
+/// That one party's components of so many equal records are uniform, and two parties' are not.
+void ExpectNothingForOneParty(jobs::RecordSchema records) {
   records.fraction_bits = 21;
   records.features.row_norm = 1.5;
   const auto layout = LayoutOf(records);
@@ -159,6 +257,19 @@ TEST(MakeDeposit, TellsOnePartyNothing) {
   EXPECT_FALSE(checker.AreUniform(Packed(layout, SumOf(layout, {x[0], x[1], x[2]}))));
 }
 
+TEST(MakeDeposit, TellsOnePartyNothing) {
+  const TemporaryFolder folder;
+  auto records = SampleRecords(folder);
+  ExpectNothingForOneParty(records);
+  records = SampleRecordsOfBatches(folder);
+  auto& batches = *records.store.batches;
+  batches.steps = 16;
+  batches.rows = 256;
+  batches.records = 4096;
+  batches.sampling_rate = 0.05;
+  ExpectNothingForOneParty(records);
+}
+
 TEST(MakeDeposit, HasSizesThatTellTheCapacityAlone) {
   const TemporaryFolder folder;
   const auto study = SampleStudy(folder);
@@ -178,6 +289,19 @@ TEST(MakeDeposit, HasSizesThatTellTheCapacityAlone) {
     EXPECT_EQ(more.files[1].size(), 264 + 440 + 32 + 24 + body + 17 * ((body + 65535) / 65536));
     EXPECT_EQ(more.files[1].size(), more.files[2].size());
   }
+}
+
+TEST(MakeDeposit, HasTheBytesThatAreSaidBeforehand) {
+  const TemporaryFolder folder;
+  const auto study = SampleStudyOfBatches(folder);
+  RandomStream coins(testing_support::FixedKey(1));
+  const auto made =
+      MakeDeposit(study, SampleTable(), SampleTerms(20), SamplePair(KeyKind::kOwner, 10), coins);
+  const auto bytes = FileBytes(LayoutOf(study.records), RowsOfBatches(study.records).value());
+  for (std::size_t party = 0; party < 3; ++party) EXPECT_EQ(made.files[party].size(), bytes[party]);
+  EXPECT_EQ(bytes[1], 760U + 17 + 96 + 20 * (4 * 3 + 4 * 8));
+  EXPECT_EQ(FileBytes(LayoutOf(study.records), 5000)[2],
+            264U + 440 + 32 + 24 + 96 + 5000 * 44 + 17 * ((96 + 5000 * 44 + 65535) / 65536));
 }
 
 TEST(MakeDeposit, LeavesNothingOfTheRecordsOrSeedsInTheClear) {

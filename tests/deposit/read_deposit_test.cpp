@@ -174,6 +174,31 @@ TEST_F(ReadDepositTest, RefusesACapacityThatTheBodyDoesNotHave) {
   EXPECT_EQ(ReasonOf(Sealed(header, OpenedBody())), Reason::kRecipients);
 }
 
+TEST_F(ReadDepositTest, TakesBatchesOfTheStudysSizeAlone) {
+  const auto study = SampleStudyOfBatches(folder_);
+  // A study of the same id as a hostile owner would have it, which says nothing of batches where it makes the deposit.
+  auto without = study;
+  without.records.store = {};
+  RandomStream coins(testing_support::FixedKey(5));
+  const auto owner = SamplePair(KeyKind::kOwner, 10);
+  const auto good = MakeDeposit(study, SampleTable(), SampleTerms(20), owner, coins);
+  EXPECT_EQ(ReasonOf(good.files[1], SampleReader(study, 1)), std::nullopt);
+  EXPECT_EQ(ReasonOf(good.files[1]), Reason::kStudy) << "of another study, and so of another job or run";
+  for (const std::uint64_t capacity : {19, 21, 40}) {
+    auto header = *DecodeHeader(std::string_view(good.files[1]).substr(kPrefixBytes, kHeaderBytes));
+    header.capacity = capacity;
+    const auto parts = ShareRows(without.records, SampleTable(), capacity, coins);
+    std::vector<std::uint8_t> body;
+    for (const std::size_t k : {1U, 2U}) {
+      header.commitments.at(k) = Commitment(header.study, header.nonce, static_cast<int>(k),
+                                            parts.at(k).salt.bytes(), parts.at(k).content.bytes());
+      for (const auto& part : {parts.at(k).salt.bytes(), parts.at(k).content.bytes()})
+        body.insert(body.end(), part.begin(), part.end());
+    }
+    EXPECT_EQ(ReasonOf(Sealed(header, body), SampleReader(study, 1)), Reason::kCapacity) << capacity;
+  }
+}
+
 TEST_F(ReadDepositTest, RefusesComponentsThatTheHeaderDoesNotCommitTo) {
   const auto body = OpenedBody();
   for (const std::size_t at : {std::size_t{0}, std::size_t{40}, std::size_t{70}, body.size() - 1}) {

@@ -62,4 +62,28 @@ inline Study SampleStudy(const TemporaryFolder& folder) {
   return MakeStudy(SampleRecords(folder), keys);
 }
 
+inline constexpr std::int64_t kSampleSteps = 5;
+inline constexpr std::int64_t kSampleBatch = 4;
+inline constexpr double kSampleRate = 0.4;
+
+/// The same records where owners deposit batches of them.
+inline jobs::RecordSchema SampleRecordsOfBatches(const TemporaryFolder& folder) {
+  auto records = SampleRecords(folder);
+  records.store.batches = {.job = std::string(64, 'a'),
+                           .run = "spring",
+                           .steps = kSampleSteps,
+                           .rows = kSampleBatch,
+                           .sampling_rate = kSampleRate,
+                           .records = 6,
+                           .deposits = 2};
+  return records;
+}
+
+inline Study SampleStudyOfBatches(const TemporaryFolder& folder) {
+  auto study = SampleStudy(folder);
+  std::array<PublicKey, 3> keys{};
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = study.parties[i].key;
+  return MakeStudy(SampleRecordsOfBatches(folder), keys);
+}
+
 }  // namespace trefoil::deposit

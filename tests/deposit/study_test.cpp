@@ -48,6 +48,34 @@ TEST(Study, HasTheRecordsOfItsJobAndThePartiesKeys) {
   EXPECT_EQ(again.parties[2].key, study.parties[2].key);
 }
 
+TEST(Study, OfBatchesIsOfOneJobAndRun) {
+  const TemporaryFolder folder;
+  const auto study = SampleStudyOfBatches(folder);
+  EXPECT_THAT(JsonOf(study),
+              testing::StartsWith(R"({"batches":{"job":")" + std::string(64, 'a') +
+                                  R"(","records":6,"rows":4,"run":"spring","sampling_rate":0.4,"steps":5})"));
+  const auto again = ReadStudy(folder.Write("study.toml", TomlOf(study)));
+  EXPECT_EQ(JsonOf(again), JsonOf(study));
+  EXPECT_EQ(RowsOfBatches(again.records), 20U);
+  EXPECT_FALSE(RowsOfBatches(SampleStudy(folder).records));
+  EXPECT_NE(IdOf(study), IdOf(SampleStudy(folder)));
+  for (const auto& change : std::vector<void (*)(jobs::BatchSpec&)>{
+           [](jobs::BatchSpec& one) { one.job[0] = 'b'; }, [](jobs::BatchSpec& one) { one.run = "summer"; },
+           [](jobs::BatchSpec& one) { one.sampling_rate = 0.5; },
+           [](jobs::BatchSpec& one) { one.steps = 6; }}) {
+    auto other = study;
+    change(*other.records.store.batches);
+    EXPECT_NE(IdOf(other), IdOf(study));
+  }
+  auto large = SampleRecordsOfBatches(folder);
+  large.store.batches->steps = 10'000'000;
+  large.store.batches->rows = 1000;
+  EXPECT_THAT(ErrorText<ConfigError>([&] {
+                (void)MakeStudy(large, {study.parties[0].key, study.parties[1].key, study.parties[2].key});
+              }),
+              HasSubstr("batches: found 10000000 steps of 1000 rows, expected at most"));
+}
+
 TEST(Study, IsRefusedWhereItIsChangedIntoNone) {
   const TemporaryFolder folder;
   const auto study = SampleStudy(folder);

@@ -92,6 +92,32 @@ TEST_F(StoreTest, HasOneLiveDepositUnlessTheNextAdds) {
   EXPECT_EQ(store.List().size(), 3U);
 }
 
+TEST_F(StoreTest, NotesWhatARunHasSpentForGood) {
+  const auto first = Another(5, true);
+  const auto second = Another(6, true);
+  {
+    auto store = Open();
+    EXPECT_EQ(ReasonOf(store, first), std::nullopt);
+    EXPECT_EQ(ReasonOf(store, second), std::nullopt);
+    store.Spend({first.id}, "run-a", 1);
+    store.Spend({first.id}, "run-a", 2);  // by the same run once more
+    EXPECT_THAT(ErrorText<DataError>([&] {
+                  store.Spend({second.id, first.id}, "run-b", 3);
+                }),
+                HasSubstr("found it spent by run run-a, expected it unused, or spent by run run-b"));
+  }
+  auto store = Open();
+  const auto all = store.List();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].spent_by, "run-a");
+  EXPECT_EQ(all[1].spent_by, "") << "both or none of them";
+  EXPECT_EQ(ReasonOf(store, Another(7, false)), Reason::kLive);
+  store.Spend({second.id}, "run-b", 4);
+  // What is spent stands in the way of nothing; itself it does not come back.
+  EXPECT_EQ(ReasonOf(store, Another(7, false)), std::nullopt);
+  EXPECT_EQ(ReasonOf(store, first), Reason::kRepeated);
+}
+
 TEST_F(StoreTest, EntersADepositOnceItsBodyIsOnDisk) {
   auto store = Open();
   const auto deposit = Opened(SampleDeposit(study_));

@@ -159,6 +159,7 @@ TEST_F(WithdrawTest, MayComeToAStoreOfBefore) {
   }
   {  // as stores were before there were withdrawals and receipts
     auto raw = Raw();
+    Database::Query(raw, "DROP TABLE spent").Run();
     Database::Query(raw, "DROP TABLE receipts").Run();
     Database::Query(raw, "DROP TABLE withdrawals").Run();
     Database::Query(raw, "PRAGMA user_version = 1").Run();

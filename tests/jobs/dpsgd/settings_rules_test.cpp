@@ -231,10 +231,9 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
       {"study", "capacity", "study = \"ABC\"\ncapacity",
        "data.study: found \"ABC\", expected 64 lower-case hexadecimal digits"},
       {"coins", "\"full\"", "\"owner-poisson\"",
-       "privacy.sampling: found \"owner-poisson\", expected \"full\" or \"public\" with data.source "
-       "\"store\""},
-      {"deposited", "\"full\"", "\"deposited\"",
-       "privacy.sampling: found \"deposited\", expected one of \"owner-poisson\", \"public\", \"full\""},
+       "privacy.sampling: found \"owner-poisson\", expected \"full\", \"public\" or \"deposited\" with "
+       "data.source \"store\""},
+      {"deposited", "\"full\"", "\"deposited\"", "batches: missing, expected run, deposits and records"},
       {"batch", "\"auto\"", "59", "training.expected_batch: found 59, expected 60 or \"auto\""},
       {"standardise", "[training]", "[features]\nstandardise = \"private\"\n[training]",
        "features.standardise: found \"private\", expected \"none\" with data.source \"store\""},

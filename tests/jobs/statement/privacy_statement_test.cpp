@@ -288,6 +288,27 @@ TEST(PrivacyStatement, NamesOwnersOfDepositsAsAdversariesWithTheirEpsilons) {
     EXPECT_EQ(Find(of_parties, key), nullptr) << key;
 }
 
+TEST(PrivacyStatement, OfDepositedBatchesSaysWhatAnOwnerMayDoAndWhoKnowsWhoseCoins) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kDeposited;
+  steps.limits = {{600, 0, 0}, {80, 0, 0}};
+  steps.executions = 2;
+  const auto statement = StatementOf({steps}, {.deposited = true});
+  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);
+  EXPECT_EQ(NumberOf(statement, "epsilon_owner"), epsilons.outsider);
+  EXPECT_EQ(NumberOf(statement, "epsilon_owner_and_party"), epsilons.insider);
+  const auto sampling = SentenceOf(statement, "sampling");
+  EXPECT_THAT(sampling, HasSubstr("before it deposits them, each record into each with probability 0.034"));
+  EXPECT_THAT(sampling, HasSubstr("An owner may also fill the 80 rows that its batch has in every step"));
+  EXPECT_THAT(SentenceOf(statement, "dpsgd_steps"), HasSubstr("an owner's draws above 80 rows are cut"));
+  EXPECT_THAT(SentenceOf(statement, "executions"), HasSubstr("for whoever does not see the coins"));
+  EXPECT_NE(Find(statement, "assumes_private_coins"), nullptr);
+  steps.sampling_rate = 1;
+  const auto all = StatementOf({steps}, {.deposited = true});
+  EXPECT_THAT(SentenceOf(all, "sampling"), HasSubstr("so that nothing is amplified. An owner may also fill"));
+  EXPECT_EQ(Find(all, "assumes_private_coins"), nullptr);
+}
+
 TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   auto steps = Steps();
   steps.sigma = 0;
