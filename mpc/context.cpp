@@ -137,6 +137,18 @@ RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols, net::Phase ph
   return Received<RingMatrix>(transport_, peer, rows, cols, phase);
 }
 
+RingMatrix Context::ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow) {
+  constexpr auto kPhase = net::Phase::kOffline;
+  const Index packed = narrow.packed();
+  if (packed == 0) return ReceiveWords(dealer, rows, cols, kPhase);
+  RingMatrix out(rows, cols);
+  const Index count = rows * packed;
+  const net::Bytes bytes = transport_.Receive(dealer, PackedBytes(narrow.width, count), kPhase);
+  out.leftCols(packed) = FromPlanes(Unpack(bytes, narrow.width, count), rows, packed);
+  if (packed < cols) out.rightCols(cols - packed) = ReceiveWords(dealer, rows, cols - packed, kPhase);
+  return out;
+}
+
 HalfMatrix Context::ReceiveDealtHalves(int dealer, Index rows, Index cols) {
   return Received<HalfMatrix>(transport_, dealer, rows, cols, net::Phase::kOffline);
 }

@@ -35,10 +35,19 @@ RingMatrix Dealer::Roots(int role, Index count) const {
   return Draw(role == roles_.a ? roles_.a : roles_.dealer, Purpose::kRoots, count, 2);
 }
 
-Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose) const {
+Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const {
   RingMatrix of_a = Draw(roles_.a, purpose, values.rows(), values.cols());
   SubtractWords(values.data(), of_a.data(), values.size(), values.data());
-  send_(roles_.b, ToBytes(values));
+  Reduce(narrow, of_a);
+  Reduce(narrow, values);
+  const Index packed = narrow.packed();
+  if (packed == 0) {
+    send_(roles_.b, ToBytes(values));
+  } else {
+    send_(roles_.b, Pack(ToPlanes(values.leftCols(packed), narrow.width)));
+    if (packed < values.cols())
+      send_(roles_.b, ToBytes(RingMatrix(values.rightCols(values.cols() - packed))));
+  }
   return {.of_a = std::move(of_a), .of_b = std::move(values)};
 }
 

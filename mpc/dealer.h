@@ -3,6 +3,7 @@
 
 #include "base/threads/thread_pool.h"
 #include "mpc/bits.h"
+#include "mpc/narrow_columns.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"
 #include "net/transport.h"
@@ -46,8 +47,9 @@ class Dealer {
     RingMatrix of_a;
     RingMatrix of_b;
   };
-  /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element.
-  Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal) const;
+  /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element. Narrow columns are
+  /// shared modulo 2^width, and B's part of them sent in a message of its own before the others: WireBytes in all.
+  Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal, const NarrowColumns& narrow = {}) const;
   /// The same modulo 2^32: B's part is sent, 4 bytes an element.
   void ShareHalves(HalfMatrix values) const;
   /// `words` to both A and B as they are: 16 bytes a word.

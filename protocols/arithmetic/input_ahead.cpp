@@ -17,11 +17,11 @@ class InputAhead::Made {
  public:
   explicit Made(Make make) : make_(std::move(make)) {}
 
-  void MakeAndDeal(const mpc::Dealer& owner, const Shape& shape) {
+  void MakeAndDeal(const mpc::Dealer& owner, const Shape& shape, const mpc::NarrowColumns& narrow) {
     RingMatrix values = make_();
     Require(values.rows() == shape.rows && values.cols() == shape.cols,
             "InputAhead: the own values have another shape than announced");
-    mpc::Dealer::Parts parts = owner.Share(std::move(values), mpc::Purpose::kInput);
+    mpc::Dealer::Parts parts = owner.Share(std::move(values), mpc::Purpose::kInput, narrow);
     const std::lock_guard lock(mutex_);
     made_.push_back(std::move(parts));
   }
@@ -48,37 +48,41 @@ mpc::Roles RolesOf(int owner) {
   return {.a = (owner + 1) % net::kParties, .b = (owner + 2) % net::kParties, .dealer = owner};
 }
 
-std::uint64_t BytesOf(const Shape& shape) { return 8 * static_cast<std::uint64_t>(shape.rows * shape.cols); }
+bool IsEmpty(const Shape& shape) { return shape.rows * shape.cols == 0; }
 
 }  // namespace
 
-InputAhead::InputAhead(Make make, const std::array<Shape, 3>& shapes)
-    : made_(std::make_shared<Made>(std::move(make))), shapes_(shapes) {}
+InputAhead::InputAhead(Make make, const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow)
+    : made_(std::make_shared<Made>(std::move(make))), shapes_(shapes), narrow_(narrow) {}
 
 InputAhead::Taken InputAhead::Take(mpc::Context& run) {
   Taken taken{.run = run, .operation = run.NextOperation(), .own = {}};
   // Everybody's before anybody's is waited for.
   for (int owner = 0; owner < net::kParties; ++owner) {
     const Shape& shape = shapes_.at(static_cast<std::size_t>(owner));
-    if (BytesOf(shape) == 0) continue;
+    if (IsEmpty(shape)) continue;
     run.Deal(
-        taken.operation, RolesOf(owner), {.to_a = 0, .to_b = BytesOf(shape)},
-        [made = made_, shape](const mpc::Dealer& dealer) { made->MakeAndDeal(dealer, shape); },
+        taken.operation, RolesOf(owner), {.to_a = 0, .to_b = WireBytes(narrow_, shape.rows, shape.cols)},
+        [made = made_, shape, narrow = narrow_](const mpc::Dealer& dealer) {
+          made->MakeAndDeal(dealer, shape, narrow);
+        },
         mpc::DealtBy::kTheSame);
   }
-  if (BytesOf(shapes_.at(static_cast<std::size_t>(run.self()))) > 0) taken.own = made_->Take();
+  if (!IsEmpty(shapes_.at(static_cast<std::size_t>(run.self())))) taken.own = made_->Take();
   return taken;
 }
 
 RingMatrix InputAhead::Component(Taken& taken, int owner, bool next) const {
   const Shape& shape = shapes_.at(static_cast<std::size_t>(owner));
-  if (BytesOf(shape) == 0) return {};
+  if (IsEmpty(shape)) return {};
   mpc::Context& run = taken.run;
   const mpc::Roles roles = RolesOf(owner);
   if (run.self() == owner) return std::move(next ? taken.own.of_a : taken.own.of_b);
   if ((run.self() == roles.a) == next) return {};  // A's second component and B's first
-  if (next) return run.ReceiveWords(owner, shape.rows, shape.cols, net::Phase::kOffline);
-  return run.Draw(roles.a, mpc::Purpose::kInput, taken.operation, shape.rows, shape.cols);
+  if (next) return run.ReceiveDealt(owner, shape.rows, shape.cols, narrow_);
+  RingMatrix words = run.Draw(roles.a, mpc::Purpose::kInput, taken.operation, shape.rows, shape.cols);
+  Reduce(narrow_, words);
+  return words;
 }
 
 std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
@@ -132,10 +136,11 @@ std::vector<mpc::ArithShare> InputAhead::NextStacked(mpc::Context& run, std::spa
   return shares;
 }
 
-mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes) {
+mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow) {
   mpc::Cost cost;
   for (int owner = 0; owner < net::kParties; ++owner) {
-    const std::uint64_t bytes = BytesOf(shapes[static_cast<std::size_t>(owner)]);
+    const Shape& shape = shapes[static_cast<std::size_t>(owner)];
+    const std::uint64_t bytes = WireBytes(narrow, shape.rows, shape.cols);
     if (bytes > 0) cost = Then(cost, mpc::Cost::Offline({{owner, (owner + 2) % net::kParties, bytes}}));
   }
   return cost;

@@ -21,11 +21,14 @@ class InputAhead {
   /// one that deals ahead.
   using Make = std::function<mpc::RingMatrix()>;
 
-  /// All parties give the same shapes; a shape without elements is no input.
-  InputAhead(Make make, const std::array<Shape, 3>& shapes);
+  /// All parties give the same shapes; a shape without elements is no input. The narrow columns are shared modulo
+  /// 2^width: no more is known of them than that, and what is computed from them is right modulo 2^width alone.
+  /// Pre: every shape with elements has these columns.
+  InputAhead(Make make, const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow = {});
 
-  /// The run's inputs, by owner. Cost: no round; owner j sends 8 bytes an element, offline. Throws: what
-  /// `make` throws, at its party; NetworkError, ProtocolError.
+  /// The run's inputs, by owner. Cost: no round; owner j sends 8 bytes an element, offline, of narrow columns width /
+  /// 8.
+  /// Throws: what `make` throws, at its party; NetworkError, ProtocolError.
   [[nodiscard]] std::array<mpc::ArithShare, 3> Next(mpc::Context& run);
 
   /// The same, all owners' one below the other in the order of owners, cut into matrices of so many columns, from left to
@@ -54,8 +57,10 @@ class InputAhead {
 
   std::shared_ptr<Made> made_;
   std::array<Shape, 3> shapes_;
+  mpc::NarrowColumns narrow_;
 };
 
-[[nodiscard]] mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes);
+[[nodiscard]] mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes,
+                                       const mpc::NarrowColumns& narrow = {});
 
 }  // namespace trefoil::protocols

@@ -15,49 +15,57 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-/// What is added before the opening so that the sum lies in [0, 2^63), for numbers modulo 2^64.
-Word OffsetOf(Range range) { return range == Range::kSigned ? Word{1} << 62 : 0; }
-
 RingMatrix LowPart(const RingMatrix& x, int bits) {
   return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
 }
 
-/// How each element is divided and rounded.
+/// How each element, modulo 2^width, is multiplied by a factor, divided and rounded. A word is w_m 2^(width - 1) +
+/// w_l, of which bits from `width` upwards are anything.
 struct Division {
   int bits;
   Range range;
   Rounding rounding;
   int width = 64;
+  Word factor = 1;
 
-  /// A number x modulo 2^width is x 2^unused modulo 2^64, truncated by so many bits more.
-  [[nodiscard]] int unused() const { return 64 - width; }
-  [[nodiscard]] int shift() const { return bits + unused(); }
+  /// Whether it is what the kernels do.
+  [[nodiscard]] bool whole() const { return width == 64 && factor == 1; }
+  /// What is added before the opening so that the sum lies in [0, 2^(width - 1)).
+  [[nodiscard]] Word offset() const { return range == Range::kSigned ? Word{1} << (width - 2) : 0; }
+  /// floor(factor w_l / 2^bits): below 2^63 before it is shifted.
+  [[nodiscard]] Word Quotient(Word word) const {
+    return factor * (word & ((Word{1} << (width - 1)) - 1)) >> bits;
+  }
+  /// w_m, and factor 2^(width - 1) / 2^bits.
+  [[nodiscard]] Word Top(Word word) const { return word >> (width - 1) & 1; }
+  [[nodiscard]] Word OfTop() const { return factor << (width - 1 - bits); }
+  /// factor offset / 2^bits, which is whole.
+  [[nodiscard]] Word OfOffset() const { return factor * (offset() >> bits); }
 };
 
-void RequireBits(int bits, int width = 64) {
+void RequireBits(int bits, int width = 64, Word factor = 1) {
   Require(width <= 64 && bits >= 1 && bits <= width - 2,
           "Truncate: a shift of 1 to 62 bits, 2 below the width");
+  Require(factor >= 1 && factor <= Word{1} << (64 - width), "Truncate: a factor below the unused bits");
 }
 
-/// Words modulo 2^width become the upper bits of words.
-void MoveUp(const Division& division, RingMatrix& words) {
-  if (division.width == 64) return;
-  const int unused = division.unused();
-  words = words.unaryExpr([unused](Word word) { return word << unused; });
-}
-
-/// What is dealt of the mask r = r_m 2^63 + r_l: the rows of r_l >> shift, and below them the rows of r_m.
-RingMatrix SplitMask(ThreadPool& pool, RingMatrix r, const Division& division) {
-  MoveUp(division, r);
+/// What is dealt of the mask r: the rows of the quotients of r_l, and below them the rows of r_m.
+RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, const Division& division) {
   RingMatrix out(2 * r.rows(), r.cols());
-  mpc::ForParts(pool, r.size(), 1, [&](Index first, Index count) {
-    mpc::QuotientsAndTops(r.data() + first, division.shift(), count, out.data() + first,
-                          out.data() + r.size() + first);
-  });
+  if (division.whole()) {
+    mpc::ForParts(pool, r.size(), 1, [&](Index first, Index count) {
+      mpc::QuotientsAndTops(r.data() + first, division.bits, count, out.data() + first,
+                            out.data() + r.size() + first);
+    });
+  } else {
+    out.topRows(r.rows()) = r.unaryExpr([&](Word word) { return division.Quotient(word); });
+    out.bottomRows(r.rows()) = r.unaryExpr([&](Word word) { return division.Top(word); });
+  }
   return out;
 }
 
-/// Deals SplitMask; for exact rounding also a key for each element of r, of the function z -> [z < r modulo 2^bits].
+/// Deals SplitMask; for exact rounding also a key for each element of r, of the function z -> [z < factor r modulo
+/// 2^bits].
 DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
   const int bits = division.bits;
   if (division.rounding == Rounding::kStochastic) {
@@ -71,62 +79,79 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
   return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
                  [rows, cols, division](const mpc::Dealer& dealer) {
                    const RingMatrix r = dealer.Mask(rows, cols);
-                   return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), division.bits),
-                                     .payloads = RingMatrix::Ones(1, rows * cols),
-                                     .shared = SplitMask(dealer.pool(), r, division)};
+                   return DcfDealing{
+                       .points = LowPart(division.factor * mpc::Reshaped(r, 1, rows * cols), division.bits),
+                       .payloads = RingMatrix::Ones(1, rows * cols),
+                       .shared = SplitMask(dealer.pool(), r, division)};
                  });
 }
 
-/// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where
-/// c_m ^ r_m = c_m + (1 - 2 c_m) r_m and `bits` is the shift. Shared are r_l >> bits and r_m; A alone adds what is
-/// public.
-RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const RingMatrix& dealt, int bits,
-                          Word offset) {
+/// The same as the kernels do of whole words.
+RingMatrix HalfOfNarrowQuotient(bool first, const RingMatrix& c, const RingMatrix& dealt,
+                                const Division& division) {
+  RingMatrix half(c.rows(), c.cols());
+  for (Index k = 0; k < c.size(); ++k) {
+    const Word top = division.Top(c.data()[k]);
+    const Word of_mask = dealt.data()[c.size() + k];
+    Word flipped = (of_mask ^ (Word{0} - top)) + top;  // minus it where top is 1
+    Word quotient = Word{0} - dealt.data()[k];
+    if (first) {
+      flipped += top;
+      quotient += division.Quotient(c.data()[k]) - division.OfOffset();
+    }
+    half.data()[k] = quotient + flipped * division.OfTop();
+  }
+  return half;
+}
+
+/// A's or B's half of the quotient of c_l - that of r_l + (c_m ^ r_m) OfTop - OfOffset, where c_m ^ r_m =
+/// c_m + (1 - 2 c_m) r_m. Shared are the quotients of r_l and r_m; A alone adds what is public.
+RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const RingMatrix& dealt,
+                          const Division& division) {
+  if (!division.whole()) return HalfOfNarrowQuotient(opening.first(), c, dealt, division);
   RingMatrix half(c.rows(), c.cols());
   mpc::ForParts(opening.pool(), c.size(), 1, [&](Index first, Index count) {
     const mpc::OpenedWords opened{
         .c = c.data() + first, .quotients = dealt.data() + first, .tops = dealt.data() + c.size() + first};
     if (opening.first()) {
-      mpc::DealtAndPublicQuotients(opened, bits, Word{0} - (offset >> bits), count, half.data() + first);
+      mpc::DealtAndPublicQuotients(opened, division.bits, Word{0} - division.OfOffset(), count,
+                                   half.data() + first);
     } else {
-      mpc::DealtQuotients(opened, bits, count, half.data() + first);
+      mpc::DealtQuotients(opened, division.bits, count, half.data() + first);
     }
   });
   return half;
 }
 
-/// A's or B's half of [c < r modulo 2^bits].
+/// A's or B's half of [factor c < factor r modulo 2^bits].
 RingMatrix Carries(MaskedOpening& opening, const Division& division, const DealtDcf& keys,
                    const RingMatrix& c) {
-  const RingMatrix low = LowPart(mpc::Reshaped(c, 1, c.size()), division.bits);
+  const RingMatrix low = LowPart(division.factor * mpc::Reshaped(c, 1, c.size()), division.bits);
   return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
 }
 
 /// A's or B's half of the result, from what was opened.
 RingMatrix HalfOfResult(MaskedOpening& opening, const Division& division, const DealtDcf& dealt,
-                        RingMatrix c) {
-  RingMatrix carries;
-  if (division.rounding == Rounding::kExact) carries = Carries(opening, division, dealt, c);
-  MoveUp(division, c);
-  RingMatrix half = HalfOfQuotient(opening, c, dealt.half, division.shift(), OffsetOf(division.range));
-  if (division.rounding == Rounding::kExact) half -= carries;
+                        const RingMatrix& c) {
+  RingMatrix half = HalfOfQuotient(opening, c, dealt.half, division);
+  if (division.rounding == Rounding::kExact) half -= Carries(opening, division, dealt, c);
   return half;
 }
 
-/// The truncation; `begin` starts the opening of x + offset + r with the mask r. With c = x + offset + r =
-/// c_m 2^63 + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63. So (c_l >> bits) -
-/// (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is floor(x / 2^bits) + [c < r modulo 2^bits]. The
-/// last term is the coin of stochastic rounding; exact rounding takes it off. Numbers modulo 2^width are opened
-/// modulo 2^width, and all of this is of the words whose upper bits they are.
+/// The truncation; `begin` starts the opening of x + offset + r, modulo 2^width, with the mask r. With c = x + offset
+/// + r = c_m 2^(width - 1) + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^(width - 1). So the
+/// quotient of factor c_l, less that of factor r_l, + (c_m ^ r_m) OfTop - OfOffset is floor(factor x / 2^bits) +
+/// [factor c < factor r modulo 2^bits]. The last term is the coin of stochastic rounding; exact rounding takes it
+/// off.
 template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Begin begin) {
   const RingMatrix mask = opening.DrawMask(rows, cols);
-  MaskedOpening::Part part = begin(opening, OffsetOf(division.range) >> division.unused(), mask);
+  MaskedOpening::Part part = begin(opening, division.offset(), mask);
   const DealtDcf dealt = DealQuotients(opening, division, rows, cols);
-  RingMatrix c = opening.FinishOpen(std::move(part));
+  const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
-  if (!opening.dealer()) half = HalfOfResult(opening, division, dealt, std::move(c));
+  if (!opening.dealer()) half = HalfOfResult(opening, division, dealt, c);
   return opening.Reshare(half, rows, cols);
 }
 
@@ -155,6 +180,16 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int b
                         });
 }
 
+mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
+                               const NarrowFactor& narrow, Rounding rounding) {
+  RequireBits(bits, narrow.width, narrow.factor);
+  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(),
+                        {bits, Range::kSigned, rounding, narrow.width, narrow.factor},
+                        [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
+                          return opening.BeginOpen(x, offset, mask, narrow.width);
+                        });
+}
+
 mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols,
                              int bits, Rounding rounding, int width) {
   RequireBits(bits, width);
@@ -178,9 +213,15 @@ mpc::Cost TruncatePairCost(Index count, int bits, Rounding rounding, int width) 
 mpc::Cost TruncateCost(Index count) { return TruncateCost(count, 1, Rounding::kStochastic); }
 
 mpc::Cost TruncateProductCost(Index count, int bits, Rounding rounding) {
-  const auto word = 8 * static_cast<std::uint64_t>(count);
-  const mpc::Cost opening = mpc::Cost::Round({{0, 1, word}, {1, 0, word}, {2, 0, word}, {2, 1, word}});
-  return Then(Then(DealingCost(count, bits, rounding), opening), PairExchangeCost(word)).WithTurn();
+  return TruncateNarrowCost(count, bits, rounding, 64);
+}
+
+mpc::Cost TruncateNarrowCost(Index count, int bits, Rounding rounding, int width) {
+  const std::uint64_t opened = mpc::PackedBytes(width, count);
+  const mpc::Cost opening =
+      mpc::Cost::Round({{0, 1, opened}, {1, 0, opened}, {2, 0, opened}, {2, 1, opened}});
+  const mpc::Cost resharing = PairExchangeCost(8 * static_cast<std::uint64_t>(count));
+  return Then(Then(DealingCost(count, bits, rounding), opening), resharing).WithTurn();
 }
 
 mpc::Cost TruncateProductCost(Index count) { return TruncateProductCost(count, 1, Rounding::kStochastic); }

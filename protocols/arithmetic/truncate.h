@@ -51,6 +51,23 @@ enum class Range {
                                              const mpc::ArithShare& y, int bits,
                                              Rounding rounding = Rounding::kStochastic);
 
+/// Modulo 2^width is how x is shared, and the factor what it is multiplied by.
+struct NarrowFactor {
+  int width = 64;
+  mpc::Word factor = 1;
+};
+
+/// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter, and only
+/// these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it takes no bit of the
+/// width; the result is shared modulo 2^64.
+/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width).
+/// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is opened.
+/// Throws: as Truncate.
+[[nodiscard]] mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
+                                             const NarrowFactor& narrow,
+                                             Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost TruncateNarrowCost(mpc::Index count, int bits, Rounding rounding, int width);
+
 /// Truncates a matrix of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the dealer), with the same
 /// roles. Halves are numbers modulo 2^width: of a word only the low `width` bits matter, and only these are opened; the
 /// result is shared modulo 2^64.

@@ -30,6 +30,8 @@ std::array<Shape, 3> OneEach(const Size& s) {
   return {shape, shape, shape};
 }
 
+mpc::NarrowColumns NarrowOf(const Size& s) { return {.columns = 1, .width = s.width}; }
+
 std::array<Index, 3> ItemsEach(const Size& s) { return {s.count, s.count, s.count}; }
 
 /// Without an input.
@@ -75,6 +77,17 @@ std::vector<Entry> InputEntries() {
        .prepare = On(
            [](Context&, Inputs& inputs, const Size& s) {
              return std::make_shared<InputAhead>([own = inputs.Own(s.count, 1)] { return own; }, OneEach(s));
+           },
+           [](Context& p, const auto& ahead, const Size&) { return ahead->Next(p); })},
+      {.name = "input_ahead_narrow",
+       .row = {"the same, modulo 2^40", "`InputAhead`", "element of each", section,
+               "P_{j-1} gets x − F_{j+1} modulo 2^40: uniform; P_{j+1} nothing"},
+       .size = {.width = 40},
+       .cost = [](const Size& s) { return InputAheadCost(OneEach(s), NarrowOf(s)); },
+       .prepare = On(
+           [](Context&, Inputs& inputs, const Size& s) {
+             return std::make_shared<InputAhead>([own = inputs.Own(s.count, 1)] { return own; }, OneEach(s),
+                                                 NarrowOf(s));
            },
            [](Context& p, const auto& ahead, const Size&) { return ahead->Next(p); })},
       {.name = "input_bits",
@@ -153,6 +166,8 @@ std::vector<Entry> ProductEntries() {
   };
 }
 
+constexpr mpc::Word kFactor = 2731;
+
 /// Truncation by fraction_bits.
 std::vector<Entry> TruncationEntries(Rounding rounding) {
   const bool exact = rounding == Rounding::kExact;
@@ -181,6 +196,16 @@ std::vector<Entry> TruncationEntries(Rounding rounding) {
                        return MultiplyTruncate(p, in.first, in.second, s.fraction_bits, Range::kSigned,
                                                s.rounding);
                      })},
+      {.name = "truncate_narrow" + suffix,
+       .row = {"truncate a product modulo 2^40" + how, "`TruncateNarrow`", "element", Section("Truncation"),
+               sees(kSeesOpeningOfProduct), error},
+       .size = {.width = 40, .input_bits = 38, .rounding = rounding},
+       .cost =
+           [](const Size& s) { return TruncateNarrowCost(s.count, s.fraction_bits, s.rounding, s.width); },
+       .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
+         return TruncateNarrow(p, ToAdditive(x), s.fraction_bits, {.width = s.width, .factor = kFactor},
+                               s.rounding);
+       })},
       {.name = "matmul" + suffix,
        .row = {"truncate a matrix product" + how, "`MatMulTruncate`", "element of the result",
                Section("Truncation"), sees(kSeesOpeningOfProduct), error},

@@ -222,9 +222,9 @@ enum class Kind { kFresh, kDesigned, kWithoutShares };
 Kind KindOf(const std::string& name) {
   // What is looked up is a sum of fresh bits times the table's public steps, which have common factors.
   static const std::set<std::string> kDesigned{
-      "input",           "input_each",       "input_ahead",   "input_bits", "input_bits_of_all",
-      "input_each_bits", "equal_everywhere", "bit_decompose", "suffix_or",  "look_up",
-      "look_up_latency"};
+      "input",         "input_each",        "input_ahead",     "input_ahead_narrow",
+      "input_bits",    "input_bits_of_all", "input_each_bits", "equal_everywhere",
+      "bit_decompose", "suffix_or",         "look_up",         "look_up_latency"};
   static const std::set<std::string> kWithoutShares{"agree_on_keys",  "require_same_everywhere",
                                                     "exchange_texts", "require_shares_of_one",
                                                     "joint_seed",     "reveal",

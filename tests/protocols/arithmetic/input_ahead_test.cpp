@@ -83,6 +83,42 @@ TEST(InputAhead, StacksAllOwnersAndCutsTheirColumns) {
   }
 }
 
+// Dealt in line and ahead; the values are of the whole ring.
+TEST(InputAhead, SharesNarrowColumnsModuloTheirWidthInAsManyBits) {
+  constexpr std::array<Shape, 3> kEach{Shape{4, 7}, Shape{0, 0}, Shape{5, 7}};
+  for (const mpc::NarrowColumns& narrow :
+       {mpc::NarrowColumns{5, 40}, mpc::NarrowColumns{7, 48}, mpc::NarrowColumns{1, 8}}) {
+    const auto values = [&](std::size_t owner) {
+      return RandomWords(owner + 1, kEach[owner].rows, kEach[owner].cols);
+    };
+    (void)RunParties(Seed{3}, [&](mpc::Context& party) {
+      const auto self = static_cast<std::size_t>(party.self());
+      InputAhead inputs([&] { return values(self); }, kEach, narrow);
+      mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
+      for (int k = 0; k < 2; ++k) {
+        std::array<mpc::ArithShare, 3> shares;
+        const auto measured =
+            Measure(party, [&] { runs.Run([&](mpc::Context& run) { shares = inputs.Next(run); }); });
+        EXPECT_EQ(measured.bytes_sent, 0U);
+        EXPECT_EQ(measured.bytes_offline, InputAheadCost(kEach, narrow).bytes_offline()[self]);
+        for (const std::size_t owner : {0U, 2U}) {
+          for (const RingMatrix& component : {shares[owner].own(), shares[owner].next()}) {
+            RingMatrix reduced = component;
+            Reduce(narrow, reduced);
+            EXPECT_TRUE((component == reduced).all()) << "a component is a number modulo 2^width";
+          }
+          RingMatrix sum = Reveal(party, shares[owner], ReleaseReason::kTest);
+          RingMatrix expected = values(owner);
+          Reduce(narrow, sum);
+          Reduce(narrow, expected);
+          EXPECT_TRUE((sum == expected).all()) << "of owner " << owner;
+        }
+      }
+      return 0;
+    });
+  }
+}
+
 TEST(InputAhead, RefusesWidthsThatAreNotThoseOfAllColumns) {
   (void)RunParties(Seed{2}, [](mpc::Context& party) {
     InputAhead inputs([] { return RingMatrix::Zero(2, 3); }, {Shape{2, 3}, Shape{2, 3}, Shape{2, 3}});

@@ -312,6 +312,85 @@ TEST(TruncatePairCost, OpensNoMoreThanTheWidth) {
   EXPECT_EQ(whole.bytes_of_all() - half.bytes_of_all(), 2U * 4 * 10);
 }
 
+struct NarrowCase {
+  int width;
+  Word factor;
+};
+
+void PrintTo(const NarrowCase& c, std::ostream* out) { *out << c.width << " bits times " << c.factor; }
+
+/// A truncation of what is shared modulo 2^width; the upper bits of its parts are anything.
+Outcome TruncateProductOf(const NarrowCase& c, const RingMatrix& x, int bits, Rounding rounding) {
+  const RingMatrix above = RandomWords(43, x.rows(), x.cols()).unaryExpr([&c](Word word) {
+    return c.width == 64 ? Word{0} : word << c.width;
+  });
+  return RunOn(
+      Seed{29}, [&](mpc::Context& party) { return ToAdditive(InsecureDeal(party, x + above)); },
+      [&](mpc::Context& party, const mpc::AdditiveShare& share) {
+        return TruncateNarrow(party, share, bits, {.width = c.width, .factor = c.factor}, rounding);
+      });
+}
+
+class TruncateNarrowTest : public testing::TestWithParam<NarrowCase> {};
+
+// The product with the factor is below 2^62, so that words tell what it is divided by 2^bits.
+TEST_P(TruncateNarrowTest, TruncatesTheProductUpToTheEdgesOfItsRangeAtTheDeclaredCost) {
+  const auto [width, factor] = GetParam();
+  const std::int64_t edge = (std::int64_t{1} << (width - 2)) - 1;
+  for (const int bits : {1, width / 2, width - 2}) {
+    const RingMatrix x = mpc::Stacked(RandomSigned(44, 400, 3, width - 2),
+                                      mpc::Reshaped(Column(std::vector<std::int64_t>(600, edge)), 200, 3));
+    for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+      const RingMatrix product = factor * numbers;
+      const Outcome coins = TruncateProductOf(GetParam(), numbers, bits, Rounding::kStochastic);
+      EXPECT_EQ(coins.cost, Figures(TruncateNarrowCost(x.size(), bits, Rounding::kStochastic, width)));
+      CheckRounding(product, coins.value, bits);
+      const Outcome exact = TruncateProductOf(GetParam(), numbers, bits, Rounding::kExact);
+      EXPECT_EQ(exact.cost, Figures(TruncateNarrowCost(x.size(), bits, Rounding::kExact, width)));
+      EXPECT_TRUE((exact.value == Floor(product, bits)).all()) << "by " << bits;
+    }
+  }
+}
+
+/// One bit short, as of pairs.
+TEST_P(TruncateNarrowTest, IsWrongBeyondItsRange) {
+  const auto [width, factor] = GetParam();
+  const RingMatrix x = RingMatrix::Constant(1000, 1, Word{3} << (width - 3));
+  for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+    const Outcome exact = TruncateProductOf(GetParam(), numbers, width - 2, Rounding::kExact);
+    EXPECT_FALSE((exact.value == Floor(factor * numbers, width - 2)).all());
+  }
+}
+
+TEST_P(TruncateNarrowTest, RejectsALargerShiftOrFactorBeforeSending) {
+  const auto [width, factor] = GetParam();
+  const auto sent = RunParties(Seed{30}, [width = width](mpc::Context& party) {
+    const mpc::AdditiveShare x(RingMatrix::Zero(4, 1));
+    const auto refused = [&](int bits, Word by) {
+      EXPECT_THROW((void)TruncateNarrow(party, x, bits, {.width = width, .factor = by}), ContractError);
+    };
+    refused(0, 1);
+    refused(width - 1, 1);
+    refused(1, 0);
+    refused(1, (Word{1} << (64 - width)) + 1);
+    return party.transport().counters().messages;
+  });
+  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, TruncateNarrowTest,
+                         testing::Values(NarrowCase{8, 1}, NarrowCase{8, 3}, NarrowCase{8, Word{1} << 56},
+                                         NarrowCase{40, 1}, NarrowCase{40, 2731}, NarrowCase{48, 4095},
+                                         NarrowCase{56, 200}, NarrowCase{63, 2}, NarrowCase{64, 1}));
+
+TEST(TruncateNarrowCost, OpensNoMoreThanTheWidth) {
+  const mpc::Cost whole = TruncateNarrowCost(10, 14, Rounding::kStochastic, 64);
+  const mpc::Cost narrow = TruncateNarrowCost(10, 14, Rounding::kStochastic, 40);
+  EXPECT_EQ(Figures(whole), Figures(TruncateProductCost(10, 14, Rounding::kStochastic)));
+  EXPECT_EQ(whole.bytes_of_all() - narrow.bytes_of_all(), 4U * 3 * 10);
+  EXPECT_EQ(whole.rounds(), narrow.rounds());
+}
+
 TEST(TruncateExact, RejectsAShiftOf63BeforeSending) {
   const auto sent = RunParties(Seed{26}, [](mpc::Context& party) {
     const auto x = InsecureDeal(party, RingMatrix::Constant(4, 1, 5));

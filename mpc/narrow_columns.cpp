@@ -1,0 +1,31 @@
+#include "mpc/narrow_columns.h"
+
+#include "base/error.h"
+#include "mpc/bits.h"
+
+namespace trefoil::mpc {
+namespace {
+
+void RequireFits(const NarrowColumns& narrow, Index cols) {
+  Require(narrow.width >= 1 && narrow.width <= 64 && narrow.columns >= 0 && narrow.columns <= cols,
+          "NarrowColumns: a width of 1 to 64 bits, and columns of the matrix");
+}
+
+}  // namespace
+
+void Reduce(const NarrowColumns& narrow, RingMatrix& x) {
+  RequireFits(narrow, x.cols());
+  if (narrow.packed() == 0) return;
+  const Word low = (Word{1} << narrow.width) - 1;
+  x.leftCols(narrow.packed()) =
+      x.leftCols(narrow.packed()).unaryExpr([low](Word word) { return word & low; });
+}
+
+std::uint64_t WireBytes(const NarrowColumns& narrow, Index rows, Index cols) {
+  if (rows * cols == 0) return 0;
+  RequireFits(narrow, cols);
+  const auto whole = static_cast<std::uint64_t>(rows * (cols - narrow.packed()));
+  return PackedBytes(narrow.width, rows * narrow.packed()) + sizeof(Word) * whole;
+}
+
+}  // namespace trefoil::mpc

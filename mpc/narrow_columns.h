@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+
+#include "mpc/ring.h"
+
+namespace trefoil::mpc {
+
+/// How a matrix travels of which the first `columns` columns are numbers modulo 2^width: these in `width` bits each,
+/// packed over all of them, the others in words. In memory all are words.
+struct NarrowColumns {
+  Index columns = 0;
+  int width = 64;
+
+  /// Columns that are packed: none where words are as narrow as numbers get.
+  [[nodiscard]] Index packed() const { return width < 64 ? columns : 0; }
+};
+
+/// Takes the packed columns of `x` modulo 2^width, in place. Pre: x has them; a width of at least 1.
+void Reduce(const NarrowColumns& narrow, RingMatrix& x);
+
+/// What such a matrix takes on the wire. Pre: as Reduce, of a matrix with elements.
+[[nodiscard]] std::uint64_t WireBytes(const NarrowColumns& narrow, Index rows, Index cols);
+
+}  // namespace trefoil::mpc
