@@ -41,6 +41,12 @@ struct ReleasedValue {
   double value = 0;
 };
 
+/// What there is to tell the owner of this party's records alone, a line each.
+struct OwnerLines {
+  std::vector<std::string> warnings{};
+  std::vector<std::string> notes{};  ///< nothing that is odd: for its file, not for standard error
+};
+
 /// What a job gave this party.
 struct JobResult {
   std::vector<ResultFile> files{};         ///< none where nothing was released to it
@@ -50,9 +56,9 @@ struct JobResult {
   nlohmann::ordered_json summary =
       nlohmann::ordered_json::object();  ///< what summary.json says of the type's own
   std::vector<std::string> lines{};      ///< for the user
-  /// What the results say of this party's own records, a line each, for its owner's eyes alone; empty: nothing is asked.
-  /// Called at most once, while the job is there, when all links have ended: so that not even the time tells anybody.
-  std::function<std::vector<std::string>()> owner_warnings{};
+  /// What the results say of this party's own records; empty: nothing is asked. Called at most once, while the job is
+  /// there, when all links have ended: so that not even the time tells anybody.
+  std::function<OwnerLines()> owner_lines{};
 };
 
 /// Where `local` finds and puts a job's data.

@@ -91,16 +91,23 @@ void PartySession::Warn(const std::string& line) {
   display_.Say("warning: " + line);
 }
 
-void PartySession::WarnOwner(const std::vector<std::string>& lines) {
+std::string PartySession::KeepForOwner(const char* kind, const std::vector<std::string>& lines) {
   std::string text;
-  for (const auto& line : lines) text += "warning to the owner alone: " + OneLine(line) + "\n";
+  for (const auto& line : lines) text += fmt::format("{} to the owner alone: {}\n", kind, OneLine(line));
   told_owner_ += text;
   if (told_owner_.empty()) fs::remove(folder_ / kOwnerWarnings);  // those of an attempt before
+  if (!text.empty()) ReplaceSecretFile(folder_ / kOwnerWarnings, told_owner_);
+  return text;
+}
+
+void PartySession::WarnOwner(const std::vector<std::string>& lines) {
+  const auto text = KeepForOwner("warning", lines);
   if (text.empty()) return;
-  ReplaceSecretFile(folder_ / kOwnerWarnings, told_owner_);
   display_.Finish();
   StandardError().Write(text);
 }
+
+void PartySession::NoteForOwner(const std::vector<std::string>& lines) { (void)KeepForOwner("note", lines); }
 
 void PartySession::Log(const std::string& line, jobs::LogLevel level) { log_->Write(level, line); }
 

@@ -49,6 +49,8 @@ class PartySession {
   /// What the data says, for its owner's eyes alone, a line each: to standard error, and to owner_warnings.txt, a file of
   /// mode 0600 in the run directory, behind what was said before. After Open. Throws std::runtime_error where it cannot be written.
   void WarnOwner(const std::vector<std::string>& lines);
+  /// The same of what is nothing odd: to that file alone.
+  void NoteForOwner(const std::vector<std::string>& lines);
   /// To party.log alone.
   void Log(const std::string& line, jobs::LogLevel level = jobs::LogLevel::kInfo);
 
@@ -77,6 +79,9 @@ class PartySession {
   int Fail(const std::exception& error, const std::string& cause);
 
  private:
+  /// Returns the text that it has written.
+  std::string KeepForOwner(const char* kind, const std::vector<std::string>& lines);
+
   bool memory_locked_;  // first: before there are threads and secrets
   jobs::PartyFile party_;
   std::filesystem::path folder_;

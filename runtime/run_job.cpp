@@ -31,11 +31,11 @@ struct Run {
   const RunOptions& options;
   std::shared_ptr<jobs::Job> job;
   PartySession session;
-  jobs::SharedRecords* store = nullptr;                        ///< where its records are deposits
-  std::optional<RunBudget> budget{};                           ///< once the data has been read
-  std::optional<RunState> state{};                             ///< likewise, where the job has checkpoints
-  std::optional<JobOutput> output{};                           ///< once the peers are met
-  std::function<std::vector<std::string>()> owner_warnings{};  ///< JobResult::owner_warnings
+  jobs::SharedRecords* store = nullptr;             ///< where its records are deposits
+  std::optional<RunBudget> budget{};                ///< once the data has been read
+  std::optional<RunState> state{};                  ///< likewise, where the job has checkpoints
+  std::optional<JobOutput> output{};                ///< once the peers are met
+  std::function<jobs::OwnerLines()> owner_lines{};  ///< JobResult::owner_lines
 
   [[nodiscard]] int steps() const { return job->Steps().count; }
   [[nodiscard]] bool charges() const { return job->Covered().empty(); }
@@ -182,16 +182,18 @@ void RunConnected(Run& run, net::MeshTransport& mesh) {
   WriteResults(run.session, *run.job, result, *run.output, mesh.counters(),
                std::chrono::duration<double>(Clock::now() - start).count());
   EndTogether(run, context);
-  run.owner_warnings = result.owner_warnings;
+  run.owner_lines = result.owner_lines;
 }
 
 /// When all is done and the links have ended. What goes wrong here changes nothing of a run that has its results.
-void WarnOwnerOfResults(Run& run) {
-  if (!run.owner_warnings) return;
+void TellOwnerOfResults(Run& run) {
+  if (!run.owner_lines) return;
   run.output.reset();  // it has the links
   run.session.Disconnect();
   try {
-    run.session.WarnOwner(run.owner_warnings());
+    const auto lines = run.owner_lines();
+    run.session.WarnOwner(lines.warnings);
+    run.session.NoteForOwner(lines.notes);
   } catch (const std::exception&) {
     ReportError("note: the released model could not be compared with this party's own records");
   }
@@ -282,7 +284,7 @@ int RunJob(const RunOptions& options) {
   } catch (const std::exception& error) {
     return EndInFailure(run, error);
   }
-  WarnOwnerOfResults(run);
+  TellOwnerOfResults(run);
   return kDone;
 }
 

@@ -240,8 +240,8 @@ JobResult AverageJob::Run(mpc::Context& party, Output& output) {
   const auto opened = protocols::RevealToEach(party, job().to, sum, protocols::ReleaseReason::kAveragedModel);
   if (!opened) return result;
   result.model = ModelOf(*opened);
-  result.owner_warnings = [this, model = *result.model] {
-    return OneClassWarning(job().schema, model, owners_, kTrainWithWeights);
+  result.owner_lines = [this, model = *result.model] {
+    return OwnerLines{.warnings = OneClassWarning(job().schema, model, owners_, kTrainWithWeights)};
   };
   return result;
 }

@@ -334,7 +334,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
   if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
   if (trained.model) {
-    result.owner_warnings = [this, model = *trained.model, weights = trained.class_weights] {
+    result.owner_lines = [this, model = *trained.model, weights = trained.class_weights] {
       return ModelWarnings(job_, model, own_, weights, chosen_threshold_.value_or(job_.model.threshold));
     };
   }

@@ -97,18 +97,24 @@ Found Examine(const ml::TrainingSettings& s, const ml::Model& model, const ml::O
 
 using Lines = std::vector<std::string>;
 
-void AddClip(double clip, std::int64_t rows, const Found& found, Lines& lines) {
+void AddClip(double clip, std::int64_t rows, const Found& found, OwnerLines& lines) {
   if (10 * found.shortened >= 9 * rows) {
-    lines.push_back(fmt::format(
+    lines.warnings.push_back(fmt::format(
         "with the released model privacy.clip, {}, shortens the gradients of {} of {} rows: they count "
         "alike, "
         "whatever their error; a job with a larger clip would tell that rows here do not fit the model",
         clip, found.shortened, rows));
   } else if (2 * found.longest < clip) {
-    lines.push_back(fmt::format(
+    lines.warnings.push_back(fmt::format(
         "with the released model no row has a gradient longer than {:.2g}, and the noise is that of "
         "privacy.clip, {}; a job with a smaller clip would tell that all rows here fit the model",
         found.longest, clip));
+  } else {
+    lines.notes.push_back(
+        fmt::format("with the released model privacy.clip, {}, shortens the gradients of {} of {} rows; a "
+                    "job with another clip "
+                    "would tell about how many rows here do not fit the model",
+                    clip, found.shortened, rows));
   }
 }
 
@@ -128,19 +134,18 @@ void AddLoss(std::int64_t rows, const Found& found, Lines& lines) {
 
 }  // namespace
 
-std::vector<std::string> ModelWarnings(const DpsgdSettings& job, const ml::Model& model,
-                                       const ml::OwnRecords& own, const std::vector<double>& class_weights,
-                                       double threshold) {
+OwnerLines ModelWarnings(const DpsgdSettings& job, const ml::Model& model, const ml::OwnRecords& own,
+                         const std::vector<double>& class_weights, double threshold) {
   if (job.data.vertical || own.stored || own.rows() == 0) return {};
   const auto settings = SettingsOf(job);
   const auto found = Examine(settings, model, own, class_weights);
-  Lines lines;
+  OwnerLines lines;
   const bool clips = settings.clipping != ml::Clipping::kExamples && settings.hidden.empty();
   if (clips) AddClip(settings.clip, own.rows(), found, lines);
   const double decision = settings.targets ? 0 : ml::LogitAt(settings.loss, threshold);
   for (auto& line : OneClassWarning(job, model, {&own, 1}, kWeighClasses, decision))
-    lines.push_back(std::move(line));
-  AddLoss(own.rows(), found, lines);
+    lines.warnings.push_back(std::move(line));
+  AddLoss(own.rows(), found, lines.warnings);
   return lines;
 }
 

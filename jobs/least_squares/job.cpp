@@ -288,8 +288,8 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   if (const auto sum = OnShares() ? sums.Next(party, products) : sums.Next(party, sums_)) {
     result.model = ml::SolveSquares(shape, *sum, RowNorm(), Deviation(), RowOfZeros(job()));
     if (OnShares()) return result;  // nobody has whole rows to compare it with
-    result.owner_warnings = [this, model = *result.model] {
-      return OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights);
+    result.owner_lines = [this, model = *result.model] {
+      return OwnerLines{.warnings = OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights)};
     };
   }
   return result;

@@ -308,8 +308,8 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
   if (result.model) {
     const double decision = ml::LogitAt(plan.settings.loss, job_.model.threshold);
-    result.owner_warnings = [this, model = *result.model, decision] {
-      return OneClassWarning(job_, model, {&own_, 1}, kWeighClasses, decision);
+    result.owner_lines = [this, model = *result.model, decision] {
+      return OwnerLines{.warnings = OneClassWarning(job_, model, {&own_, 1}, kWeighClasses, decision)};
     };
   }
   return result;

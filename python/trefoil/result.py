@@ -158,7 +158,7 @@ def of_run(job: Job, folder: Path) -> Result:
 
 def _warnings_of(file: Path) -> tuple[str, ...]:
     lines = file.read_text().splitlines() if file.exists() else []
-    return tuple(line.removeprefix("warning to the owner alone: ") for line in lines)
+    return tuple(line.partition(" to the owner alone: ")[2] for line in lines)
 
 
 def _number(value: float | None) -> float:

@@ -1,5 +1,6 @@
 """What an owner is told of its data: to itself alone."""
 
+import re
 import unittest
 
 from evaluate_test import JOB
@@ -7,6 +8,7 @@ from trefoil_program import PATIENCE, ProgramTest, prepared
 
 NAME = "owner_warnings.txt"
 HOW = "warning to the owner alone: "
+CLIPPED = r"note to the owner alone: with the released model privacy\.clip, 0\.5, shortens the gradients of (\d+) of (\d+) rows; .* would tell .*\n"
 
 
 def row(number, state, misfit=False):
@@ -21,7 +23,7 @@ class OwnerWarnings(ProgramTest):
         data = self.folder / "data"
         data.mkdir()
         # Party 0 gets no ill row, and a fifth of the rows that the job declares. Most rows are easily told apart, and a few
-        # are not: of the model, and of gradients beside the clip, there is nothing to be said.
+        # are not: of the model, and of gradients beside the clip, there is nothing odd.
         (data / "train.csv").write_text("a,b,state\n" + "".join(row(k, "ill" if k % 2 else "well", k % 50 < 2) for k in range(600)))
         self.succeed("local", "--job", self.job, "--data", "data", "--out", "out", *prepared())
         self.rows = self.folder / "out/party-0/data/train.csv"
@@ -38,16 +40,22 @@ class OwnerWarnings(ProgramTest):
         path = self.folder / "r0" / NAME
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
         lines = path.read_text().splitlines()
-        self.assertEqual(len(lines), 2, lines)
+        self.assertEqual(len(lines), 3, lines)
         self.assertTrue(lines[0].startswith(HOW + "data.rows declares 200 rows for this party, and its file has 40: "), lines)
         self.assertTrue(lines[1].startswith(HOW + 'no row is of the declared class "ill"; '), lines)
         for line in lines:
             self.assertIn("would tell", line)
-        self.assertEqual(said[0][1], path.read_text())
-        # The other two have neither a file nor a word of it; nor has anything else at this party.
+        # The clip is told of in any case, in the file alone.
+        self.assertRegex(lines[2] + "\n", f"^{CLIPPED}$")
+        self.assertEqual(said[0][1], "".join(line + "\n" for line in lines[:2]))
+        # The other two have no word of it; nor has anything else at this party.
         self.assertEqual([said[1][1], said[2][1]], ["", ""])
         for party in (1, 2):
-            self.assertFalse((self.folder / f"r{party}" / NAME).exists())
+            own = self.folder / f"r{party}" / NAME
+            self.assertEqual(own.stat().st_mode & 0o777, 0o600)
+            shortened, rows = re.fullmatch(CLIPPED, own.read_text()).groups()
+            self.assertLess(int(shortened), 0.9 * int(rows))
+            self.assertEqual(rows, "200")
         told = [(text, name) for party in (0, 1, 2) for name, text in [(f"output of {party}", said[party][0])]]
         told += [(file.read_bytes().decode(errors="replace"), file) for party in (0, 1, 2)
                  for file in (self.folder / f"r{party}").rglob("*") if file.is_file() and file.name != NAME]
