@@ -40,9 +40,11 @@ void AddAdversaries(const Job& job, Lines& lines) {
 }
 
 void AddRowNorm(const RecordSchema& schema, Lines& lines) {
-  const auto& [extraction, row_norm, standardise] = schema.features;
-  if (schema.data.format != data::Format::kCsv || extraction.method != data::FeatureMethod::kNone) return;
-  const double usual = UsualRowNorm(schema.data, standardise.on);
+  const FeatureSpec& features = schema.features;
+  const bool as_they_are = features.extraction.method == data::FeatureMethod::kNone;
+  if (schema.data.format != data::Format::kCsv || !as_they_are) return;
+  const double row_norm = features.row_norm;
+  const double usual = UsualRowNorm(schema.data, features.standardise.on);
   if (schema.data.features > kFewFeatures || row_norm >= kShort * usual) return;
   lines.push_back(
       fmt::format("features.row_norm, {}, is below {}, about what rows of these columns come to: longer ones "

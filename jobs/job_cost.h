@@ -44,6 +44,7 @@ struct JobPlan {
   std::vector<PlannedRun>
       forms{};          ///< that the job allows; none where they depend on a model that is not known
   std::string apart{};  ///< as of JobCost
+  std::string sizes{};  ///< what numbers are shared as, where that is worth a line
   std::optional<std::array<double, net::kParties>> memory{};  ///< as of JobCost; nothing as of `forms`
   std::array<double, net::kParties> disk{};                   ///< bytes of each party's run directory
   nlohmann::ordered_json figures = nlohmann::ordered_json::object();  ///< the type's own, for programs

@@ -20,18 +20,21 @@ using mpc::Word;
 /// bound.
 constexpr double kInward = 1 - 1e-12;
 
-/// Writes the row's lattice values, scaled down to `largest` where needed, and returns the sum of their
-/// squares, at 2f bits.
+/// Writes the row's values on the lattice of rows, scaled down to `largest` where needed, and returns the sum of their
+/// squares, at twice the bits.
 std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, double largest,
                         RingMatrix& out, Index to) {
   const Eigen::RowVectorXd features = own.Row(row).cast<double>();
-  return EncodeFeatures(features, row, largest, plan.settings.fraction_bits,
+  return EncodeFeatures(features, row, largest, RowFractionBits(plan.settings),
                         std::span(&out(to, 0), static_cast<std::size_t>(features.size())));
 }
 
-/// From 2f to row_norm_bits, upwards.
+/// The mask bit of a record.
+Word OneOf(const StepPlan& plan) { return Word{1} << RowFractionBits(plan.settings); }
+
+/// From twice the bits of rows to row_norm_bits, which are no more, upwards.
 Word RoundedUp(const StepPlan& plan, std::uint64_t squared) {
-  const int shift = 2 * plan.settings.fraction_bits - plan.row_norm_bits;
+  const int shift = 2 * RowFractionBits(plan.settings) - plan.row_norm_bits;
   return (squared + ((std::uint64_t{1} << shift) - 1)) >> shift;
 }
 
@@ -60,7 +63,7 @@ void EncodeWeight(const StepPlan& plan, const OwnRecords& own, std::int64_t row,
 void EncodeLabel(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
                  Index first) {
   const Word one = Word{1} << plan.settings.fraction_bits;
-  out(to, first) = one;
+  out(to, first) = OneOf(plan);
   const int label = own.y[static_cast<std::size_t>(row)];
   if (plan.settings.targets) {
     out(to, first + 1) = EncodeTarget(plan, label, row);
@@ -155,7 +158,7 @@ Index EncodedColumns(const StepPlan& plan) {
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
                          std::int64_t height) {
   const Index features = plan.settings.features;
-  const Word one = Word{1} << plan.settings.fraction_bits;
+  const Word one = OneOf(plan);
   return EncodeSlots(
       rows, own.rows(), height, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
         const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
@@ -177,7 +180,7 @@ RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
   const auto self = static_cast<std::size_t>(owner);
   const double bound = OnNormLattice(plan, BlockNorms(plan.settings.row_norm, vertical.features).at(self));
   const Index features = vertical.features.at(self);
-  const Word one = Word{1} << plan.settings.fraction_bits;
+  const Word one = OneOf(plan);
   const bool labels = owner == vertical.label_party;
   return EncodeSlots(rows, own.rows(), height, BlockColumns(plan, owner),
                      [&](std::int64_t row, RingMatrix& out, Index to) {
@@ -218,10 +221,11 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
                       std::int64_t height) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
   std::iota(rows.begin(), rows.end(), first);
+  const StepPlan whole = WithWholeRows(plan);
   return EncodeSlots(rows, own.rows(), height, plan.settings.features + 1,
                      [&](std::int64_t row, RingMatrix& out, Index to) {
-                       (void)EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
-                       out(to, plan.settings.features) = Word{1} << plan.settings.fraction_bits;
+                       (void)EncodeRow(whole, own, row, plan.settings.row_norm, out, to);
+                       out(to, plan.settings.features) = OneOf(whole);
                      });
 }
 
@@ -234,8 +238,9 @@ std::vector<Index> BatchWidths(const StepPlan& plan) {
 Batch BatchOf(const StepPlan& plan, std::vector<mpc::ArithShare> parts) {
   Require(parts.size() == BatchWidths(plan).size(), "BatchOf: the parts of a batch");
   const int f = plan.settings.fraction_bits;
-  Batch batch{
-      .x = {std::move(parts[0]), f}, .y = {std::move(parts[1]), f}, .squared_norms = std::move(parts[2])};
+  Batch batch{.x = {std::move(parts[0]), RowFractionBits(plan.settings)},
+              .y = {std::move(parts[1]), f},
+              .squared_norms = std::move(parts[2])};
   if (WeightColumns(plan) > 0) batch.weights = std::move(parts[3]);
   return batch;
 }

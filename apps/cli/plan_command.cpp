@@ -128,6 +128,7 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
   for (const auto& run : plan.forms) {
     if (run.chosen) text += ToText(run);
   }
+  if (!plan.sizes.empty()) text += plan.sizes + '\n';
   if (!plan.apart.empty()) text += fmt::format("Not counted in any time: {}\n", plan.apart);
   const auto memory = MemoryOf(plan);
   text += memory ? jobs::MemoryText(*memory)

@@ -7,7 +7,7 @@ namespace trefoil::dp {
 /// of an example is the outer product of its row (with the mask bit as bias column) and its error e, per
 /// output column.
 struct LinearContribution {
-  int frac_bits = 16;     ///< f: lattice of rows and errors; the sum lies on a lattice of 2f bits
+  int frac_bits = 16;     ///< f: lattice of errors; rows lie on one of their own, within their bound there
   double row_norm = 1;    ///< R, bound on the lattice norm of a row, bias excluded
   int columns = 1;        ///< c, output columns
   double error_norm = 1;  ///< on the norm of an example's c errors, for every weight that the ring can hold

@@ -166,7 +166,11 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
               .figures = {{"steps", settings_.steps},
                           {"sigma", privacy.sigma},
                           {"sensitivity", privacy.sensitivity},
-                          {"sampling_rate", privacy.sampling_rate}}};
+                          {"sampling_rate", privacy.sampling_rate},
+                          {"row_fraction_bits", ml::RowFractionBits(settings_)},
+                          {"row_bits", plan.row_bits}}};
+  all.sizes = fmt::format("A number of a row has {} fraction bits and takes {} bytes",
+                          ml::RowFractionBits(settings_), plan.row_bits / 8);
   if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
@@ -320,6 +324,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   JobResult result{.summary = {{"steps", settings_.steps},
                                {"sigma", trained.plan.sigma},
                                {"sensitivity", trained.plan.sensitivity},
+                               {"row_bits", ml::MakeStepPlan(settings_).row_bits},
                                {"accuracy", AccuracyOf(evaluation)},
                                {"evaluation", evaluation}}};
   if (job_.store.on) result.summary["deposits"] = std::move(deposits.summary);

@@ -241,6 +241,21 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
   CheckStandardisedColumns(job, document.Table("data"), refuse);
 }
 
+/// What rows with bits of their own ask of the rest of the job.
+void CheckRowBits(const DpsgdSettings& job, const Section& document) {
+  if (!job.features.fraction_bits) return;
+  const auto features = document.Table("features");
+  const auto refuse = [&](const char* cause) {
+    features.Fail("fraction_bits", fmt::format("found it, expected none with {}", cause));
+  };
+  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
+    refuse("another privacy.sampling than \"owner-poisson\"");
+  if (!job.model.hidden.empty()) refuse("model.hidden");
+  if (job.training.clipping == ml::Clipping::kPublished) refuse("training.clipping \"published\"");
+  if (*job.features.fraction_bits > job.fraction_bits)
+    features.Refuse("fraction_bits", fmt::format("at most {}, which fraction_bits is", job.fraction_bits));
+}
+
 /// What records that no party has in the clear ask of the rest of the job.
 void CheckStore(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const char* table, const char* key, const char* expected) {
@@ -282,6 +297,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckConfusion(job, document);
   CheckClassWeights(job, document);
   CheckWeightBound(job, data);
+  CheckRowBits(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (job.features.standardise.on) CheckStandardise(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

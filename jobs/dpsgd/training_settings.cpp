@@ -8,6 +8,7 @@ namespace trefoil::jobs {
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;
+  settings.row_fraction_bits = job.features.fraction_bits;
   settings.rows = job.data.rows;
   settings.deposited = job.store.on;
   if (const auto& batches = job.store.batches)

@@ -8,6 +8,7 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/records/record_fields.h"
 #include "jobs/records/row_norm.h"
+#include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -208,7 +209,14 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });
   v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
-  v.When({type == "dpsgd", "type \"dpsgd\""}, [&] { StandardiseFields(v, s.standardise); });
+  v.When({type == "dpsgd", "type \"dpsgd\""}, [&] {
+    v("fraction_bits", s.fraction_bits, WholeInterval{ml::kMinRowFractionBits, 24},
+      "Of rows in the steps of a training with owner-poisson sampling and without hidden layers, at most "
+      "`fraction_bits`, which they have without it. With fewer, a number of a row takes fewer bytes "
+      "(`row_bits` of `plan`), and is rounded towards zero to a multiple of 2^(−`fraction_bits`): pixels and "
+      "counts have few anyway.");
+    StandardiseFields(v, s.standardise);
+  });
   v.Check([&](const Section& table) {
     if (s.row_norm != kAuto) return;
     if (!used_as_it_is)

@@ -19,9 +19,10 @@ struct StandardiseSpec {
 };
 
 struct FeatureSpec {
-  data::FeatureSpec extraction;   ///< what each party does to its own records before it shares them
-  double row_norm = 1.0;          ///< public bound on the norm of a row, bias excluded
-  StandardiseSpec standardise{};  ///< of type "dpsgd"; never of a released model's records
+  data::FeatureSpec extraction;        ///< what each party does to its own records before it shares them
+  double row_norm = 1.0;               ///< public bound on the norm of a row, bias excluded
+  StandardiseSpec standardise{};       ///< of type "dpsgd"; never of a released model's records
+  std::optional<int> fraction_bits{};  ///< of type "dpsgd": of rows in its steps; empty: the schema's
 };
 
 /// How `local` cuts one data set into three. Not part of the job's hash.

@@ -72,6 +72,25 @@ protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
   return protocols::MakeSoftmaxTable(softmax);
 }
 
+/// Fraction bits of rows.
+int RowBitsOf(const ActivationOptions& options) { return options.row_frac_bits.value_or(options.frac_bits); }
+
+/// Bits in which logits are known once they have 2 frac_bits behind the point.
+int LogitWidth(const Activation& activation) {
+  const ActivationOptions& options = activation.options;
+  return std::min(64, activation.row_bits + options.frac_bits - RowBitsOf(options));
+}
+
+/// Logits at frac_bits. They are truncated by frac_bits, whatever rows have: so the result is below 2^(65 - f) in
+/// absolute value, whatever they were, which is what Softmax and the clamps want.
+mpc::ArithShare TruncatedLogits(mpc::Context& party, const Activation& activation,
+                                const mpc::AdditiveShare& logits) {
+  const ActivationOptions& options = activation.options;
+  const Word to_scale = Word{1} << (options.frac_bits - RowBitsOf(options));
+  return protocols::TruncateNarrow(party, to_scale * logits, options.frac_bits,
+                                   {.width = LogitWidth(activation)}, options.rounding);
+}
+
 template <typename Numbers>
 void PutAll(std::ostream& text, const Numbers& numbers) {
   text << " [";
@@ -152,13 +171,10 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   Require(options.loss != Loss::kHuber, "Predict: not for Huber's loss");
   const int f = options.frac_bits;
   if (options.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series,
+    return protocols::SigmoidOfProduct(party, logits, RowBitsOf(options) + f, f, *activation.series,
                                        {.rounding = options.rounding, .words = kSeriesWords});
   }
-  const mpc::ArithShare truncated =
-      protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
-  // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
-  // want.
+  const mpc::ArithShare truncated = TruncatedLogits(party, activation, logits);
   if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
   if (options.loss == Loss::kPoisson) {
     const mpc::ArithShare moved = AddPublic(party, truncated, Word{0} - (Word{kPoissonOffset} << f));
@@ -173,8 +189,7 @@ mpc::FixedShare Errors(mpc::Context& party, const Activation& activation, const 
   const ActivationOptions& options = activation.options;
   if (options.loss != Loss::kHuber) return Predict(party, activation, logits) - labels;
   const int f = options.frac_bits;
-  const mpc::ArithShare truncated =
-      protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
+  const mpc::ArithShare truncated = TruncatedLogits(party, activation, logits);
   // Below 2^(65 - f) + 2^f, whatever was truncated: what the clamp wants.
   const mpc::ArithShare residual = AddPublic(party, truncated, mpc::Word{1} << (f - 1)) - labels.ring();
   return {Evaluate(party, activation.clamp, residual, options.form), f};
@@ -184,11 +199,12 @@ mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
   const ActivationOptions& options = activation.options;
   const mpc::Index count = rows * options.columns;
   if (options.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProductCost(count, 2 * options.frac_bits, options.frac_bits,
+    return protocols::SigmoidOfProductCost(count, RowBitsOf(options) + options.frac_bits, options.frac_bits,
                                            *activation.series,
                                            {.rounding = options.rounding, .words = kSeriesWords});
   }
-  const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
+  const mpc::Cost truncation =
+      protocols::TruncateNarrowCost(count, options.frac_bits, options.rounding, LogitWidth(activation));
   if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));
   if (options.loss == Loss::kPoisson)
     return Then(truncation, ExponentialCost(*activation.exponential, count, options.form));

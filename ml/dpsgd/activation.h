@@ -18,6 +18,7 @@ struct ActivationOptions {
   double logit_bound = 64;
   double huber_threshold = 0;  ///< kHuber: d
   int frac_bits = 16;
+  std::optional<int> row_frac_bits{};  ///< of the rows that logits are products of; empty: frac_bits
   protocols::Rounding rounding = protocols::Rounding::kStochastic;
   protocols::Form form = protocols::Form::kBulk;  ///< of comparisons
 };
@@ -33,6 +34,7 @@ struct Activation {
   std::optional<protocols::SoftmaxTable> softmax;  ///< kSoftmax
   std::optional<protocols::ExponentialTable>
       exponential{};      ///< kPoisson: e^x for x <= 0 and 1 beyond, of x = logit - kPoissonOffset
+  int row_bits = 64;      ///< k: logits are products modulo 2^k
   double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
                           ///< of its logits: one label of several columns is 1, a single one lies in 0 ... 1
 };
@@ -48,8 +50,10 @@ struct Activation {
 /// All constants as text, for the parties to compare.
 [[nodiscard]] std::string Fingerprint(const Activation& activation);
 
-/// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
-/// Pre:  not for Huber's loss, whose predictions have no bound; for all but one-vs-rest |logits| < 2^62, else
+/// Predictions from the logits' local product, modulo 2^row_bits, whose scale is that of rows and of weights,
+/// frac_bits; the result has frac_bits.
+/// Pre:  not for Huber's loss, whose predictions have no bound; for all but one-vs-rest |logits| < 2^(row_bits - 2),
+/// else
 ///       predictions mean nothing; the bound on errors holds all the same.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
 ///       for softmax 2 and SoftmaxCost; for Poisson's loss 2 and ExponentialCost.
@@ -58,7 +62,8 @@ struct Activation {
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
 
 /// Predictions less labels, which have frac_bits. Of Huber's loss: logit + 1/2 less the label, clamped to +- d; right
-/// where |logits| < 2^62, and within the bound for all. Cost: PredictCost; of Huber's loss that of the squared loss.
+/// where |logits| < 2^(row_bits - 2), and within the bound for all. Cost: PredictCost; of Huber's loss that of the
+/// squared loss.
 [[nodiscard]] mpc::FixedShare Errors(mpc::Context& party, const Activation& activation,
                                      const mpc::AdditiveShare& logits, const mpc::FixedShare& labels);
 

@@ -39,7 +39,8 @@ class OwnerPoissonSource final : public BatchSource {
       : plan_(plan),
         own_(own),
         max_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
-        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings))) {}
+        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings)),
+                NarrowRows(plan)) {}
 
   void Share(mpc::Context&) override {}
 
@@ -192,6 +193,10 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
   for (std::size_t owner = 0; owner < shapes.size(); ++owner)
     shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
   return shapes;
+}
+
+mpc::NarrowColumns NarrowRows(const StepPlan& plan) {
+  return {.columns = plan.settings.features + 1, .width = plan.row_bits};
 }
 
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,

@@ -16,6 +16,9 @@ namespace trefoil::ml {
 [[nodiscard]] std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
                                                            const std::array<std::int64_t, 3>& heights);
 
+/// How these travel where owners input them afresh in each step: x modulo 2^row_bits, the others in words.
+[[nodiscard]] mpc::NarrowColumns NarrowRows(const StepPlan& plan);
+
 /// Where a step's batch comes from.
 class BatchSource {
  public:

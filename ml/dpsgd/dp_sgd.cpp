@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ml/dpsgd/hidden_layers.h"
 #include "ml/dpsgd/published_clipping.h"
+#include "mpc/parallel.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/truncate.h"
 
@@ -24,16 +25,51 @@ ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const F
   return protocols::Multiply(party, batch.squared_norms, of_errors);
 }
 
-/// The weight of each row's class, 0 of a padding row, times 2^f: labels and mask bits have f bits.
+/// The weight of each row's class, 0 of a padding row, times 2^f, which is what labels have.
 ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
   const std::vector<mpc::Word>& weights = plan.class_weights.of_class;
   const ArithShare& labels = batch.y.ring();
-  if (plan.columns == 1)
-    return weights[0] * Columns(batch.x.ring(), batch.x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
+  if (plan.columns == 1) {
+    const mpc::Word of_mask_bits = weights[0] << (batch.y.frac_bits() - batch.x.frac_bits());
+    return of_mask_bits * Columns(batch.x.ring(), batch.x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
+  }
   ArithShare sum = weights[0] * Columns(labels, 0, 1);
   for (std::size_t k = 1; k < weights.size(); ++k)
     sum = sum + weights[k] * Columns(labels, static_cast<Index>(k), 1);
   return sum;
+}
+
+/// The velocity after a step: what the momentum keeps of the one before, and the rate's share of the noisy sum.
+ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
+                        const mpc::AdditiveShare& noisy_sum) {
+  const protocols::Rounding rounding = plan.settings.truncation;
+  const ArithShare& velocity = state.velocity.ring();
+  const mpc::Word mantissa = MantissaAt(plan, state.step);
+  if (!HasNarrowRows(plan)) {
+    const mpc::AdditiveShare kept = plan.momentum_factor * ToAdditive(velocity);
+    return protocols::Truncate(party, mantissa * noisy_sum + kept, plan.update_shift,
+                               protocols::Range::kSigned, rounding);
+  }
+  // The sum is known modulo 2^k alone, so that nothing can be added to it before it is opened.
+  const auto of_sum = [&](mpc::Context& branch) {
+    return protocols::TruncateNarrow(branch, noisy_sum, plan.update_shift,
+                                     {.width = plan.row_bits, .factor = mantissa}, rounding);
+  };
+  if (plan.momentum_factor == 0) return of_sum(party);
+  const auto of_velocity = [&](mpc::Context& branch) {
+    return protocols::Truncate(branch, plan.momentum_factor * velocity, plan.update_shift,
+                               protocols::Range::kSigned, rounding);
+  };
+  const auto [added, kept] = mpc::Parallel(party, of_sum, of_velocity);
+  return added + kept;
+}
+
+mpc::Cost NextVelocityCost(const StepPlan& plan) {
+  const Index count = ShapeOfWeights(plan).weights();
+  const protocols::Rounding rounding = plan.settings.truncation;
+  const mpc::Cost of_sum = protocols::TruncateNarrowCost(count, plan.update_shift, rounding, plan.row_bits);
+  if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;
+  return Parallel(of_sum, protocols::TruncateCost(count, plan.update_shift, rounding));
 }
 
 int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + plan.settings.fraction_bits; }
@@ -93,11 +129,7 @@ TrainingState StartFrom(FixedShare weights) {
 
 TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                           const mpc::AdditiveShare& noisy_sum) {
-  const mpc::AdditiveShare kept = plan.momentum_factor * ToAdditive(state.velocity.ring());
-  const ArithShare update =
-      protocols::Truncate(party, MantissaAt(plan, state.step) * noisy_sum + kept, plan.update_shift,
-                          protocols::Range::kSigned, plan.settings.truncation);
-  const FixedShare velocity(update, state.weights.frac_bits());
+  const FixedShare velocity(NextVelocity(party, plan, state, noisy_sum), state.weights.frac_bits());
   return {.weights = state.weights - velocity, .velocity = velocity, .step = state.step + 1};
 }
 
@@ -118,8 +150,7 @@ TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& 
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   const protocols::Rounding rounding = plan.settings.truncation;
-  const mpc::Cost update =
-      protocols::TruncateProductCost(ShapeOfWeights(plan).weights(), plan.update_shift, rounding);
+  const mpc::Cost update = NextVelocityCost(plan);
   if (IsNetwork(plan)) return Then(NetworkGradientCost(plan, batch_rows), update);
   mpc::Cost cost = PredictionErrorsCost(plan, batch_rows);
   if (plan.settings.clipping == Clipping::kPublished) {

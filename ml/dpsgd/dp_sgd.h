@@ -11,7 +11,9 @@ namespace trefoil::ml {
 
 /// A shared batch of B rows. A padding row is zero throughout, mask bit included, so its gradient is zero.
 struct Batch {
-  mpc::FixedShare x;              ///< B x (p + 1), the last column the mask bit: 1 for a record
+  /// B x (p + 1), the last column the mask bit: 1 for a record. Modulo 2^row_bits of the plan, so that nothing but its
+  /// products' low row_bits may be used where that is below 64.
+  mpc::FixedShare x;
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
   mpc::ArithShare weights{};  ///< B x 1: the records' own, where the plan has such, with its bits; else none
@@ -42,15 +44,16 @@ struct TrainingState {
 [[nodiscard]] mpc::FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                              const mpc::FixedShare& errors);
 
-/// G = x^T E' as exact integers on a lattice of 2f bits: nothing is truncated before the noise. Local.
+/// G = x^T E' as exact integers, modulo 2^row_bits, on the lattice of gradient_bits: nothing is truncated before the
+/// noise. Local.
 [[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch,
                                               const mpc::FixedShare& clipped);
 
 /// G + noise, each party adding its own samples to its own part (PEA, Protocol 2: a sum of inputs). Local.
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
-/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
-/// without. Post-processing.
+/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or without.
+/// Where rows are narrow, both terms are truncated apart, beside each other: no round more. Post-processing.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                                         const mpc::AdditiveShare& noisy_sum);
 

@@ -80,8 +80,9 @@ Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const Initia
   const std::int64_t height = shapes[static_cast<std::size_t>(party.self())].rows;
   const auto rows =
       PlaceRows(coins, DrawRows(coins, own.rows(), initialisation.selection_rate, height), height);
-  const auto shares = protocols::InputEach(party, EncodeRecords(plan, own, rows, height), shapes);
-  return ToBatch(plan, shares);
+  const StepPlan whole = WithWholeRows(plan);
+  const auto shares = protocols::InputEach(party, EncodeRecords(whole, own, rows, height), shapes);
+  return ToBatch(whole, shares);
 }
 
 /// The candidates' counts on the records that the settings name, with noise where they want it.

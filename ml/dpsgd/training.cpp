@@ -294,7 +294,7 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
     return Then(Then(LiftDepositedCost(plan, plan.batch_rows), EncodeDepositedCost(plan, plan.batch_rows)),
                 step);
   if (settings.sampling != Sampling::kOwnerPoisson) return step;
-  return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
+  return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings)), NarrowRows(plan)), step);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,

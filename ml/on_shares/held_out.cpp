@@ -39,6 +39,7 @@ void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, 
 
 AdditiveShare SumHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOut& declared,
                          const OwnRecords& records, const BlockCounts& count) {
+  const StepPlan whole = WithWholeRows(plan);
   AdditiveShare counts;
   std::int64_t first = 0;
   for (const std::int64_t rows : HeldOutBlocks(declared.rows)) {
@@ -46,9 +47,9 @@ AdditiveShare SumHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOu
     if (party.self() == declared.holder) {
       std::vector<std::int64_t> of_block(static_cast<std::size_t>(rows));
       std::iota(of_block.begin(), of_block.end(), first);
-      own = EncodeRecords(plan, records, of_block, rows);
+      own = EncodeRecords(whole, records, of_block, rows);
     }
-    const Batch batch = ToBatch(plan, protocols::Input(party, declared.holder, own, BlockShape(plan, rows)));
+    const Batch batch = ToBatch(whole, protocols::Input(party, declared.holder, own, BlockShape(plan, rows)));
     const AdditiveShare of_block = count(party, batch);
     counts = first == 0 ? of_block : counts + of_block;
     first += rows;

@@ -41,7 +41,7 @@ protocols::PiecewisePolynomial BinsOf(const StepPlan& plan) {
 }
 
 ArithShare ScoresOf(mpc::Context& party, const StepPlan& plan, const AdditiveShare& logits) {
-  if (AreOfProbabilities(plan)) return Predict(party, plan.activation, logits).ring();
+  if (AreOfProbabilities(plan)) return Predict(party, WithWholeRows(plan).activation, logits).ring();
   return protocols::Reshare(party, logits);
 }
 
@@ -66,8 +66,8 @@ AdditiveShare ScoreHistogram(mpc::Context& party, const StepPlan& plan, const Ba
 
 mpc::Cost ScoreHistogramCost(const StepPlan& plan, Index rows) {
   const Index logits = rows * plan.columns;
-  const mpc::Cost scores =
-      AreOfProbabilities(plan) ? PredictCost(plan.activation, rows) : protocols::ReshareCost(logits);
+  const mpc::Cost scores = AreOfProbabilities(plan) ? PredictCost(WithWholeRows(plan).activation, rows)
+                                                    : protocols::ReshareCost(logits);
   return Then(scores, LookUpCost(BinsOf(plan), logits));
 }
 

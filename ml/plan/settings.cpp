@@ -120,6 +120,16 @@ void CheckClassWeights(const TrainingSettings& s) {
   }
 }
 
+void CheckRowFractionBits(const TrainingSettings& s) {
+  if (!s.row_fraction_bits) return;
+  if (s.sampling != Sampling::kOwnerPoisson || !s.hidden.empty() || s.clipping == Clipping::kPublished)
+    throw ConfigError(
+        "features.fraction_bits: found it, expected it with privacy.sampling \"owner-poisson\", without "
+        "model.hidden and training.clipping \"published\"");
+  if (*s.row_fraction_bits < kMinRowFractionBits || *s.row_fraction_bits > s.fraction_bits)
+    throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
+}
+
 void CheckRecordWeights(const TrainingSettings& s) {
   if (!s.max_record_weight) return;
   if (!(*s.max_record_weight >= kMinRecordWeightBound && *s.max_record_weight <= kMaxRecordWeightBound))
@@ -176,6 +186,7 @@ void CheckDomains(const TrainingSettings& s) {
   CheckBalance(s);
   CheckClassWeights(s);
   CheckRecordWeights(s);
+  CheckRowFractionBits(s);
   check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                s.threshold <= 1 - kMinThreshold),
         "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");

@@ -26,6 +26,9 @@ inline constexpr double kMaxClassWeight = 1000;
 inline constexpr double kMinRecordWeightBound = 0.001;
 inline constexpr double kMaxRecordWeightBound = 1000;
 
+/// Fraction bits of rows at least.
+inline constexpr int kMinRowFractionBits = 4;
+
 /// Bins of predictions at most.
 inline constexpr std::int64_t kMaxScoreBins = 100;
 
@@ -116,6 +119,9 @@ struct DepositedBatches {
 /// [release]).
 struct TrainingSettings {
   int fraction_bits = 16;
+  /// s_x: of rows as the steps have them, at most fraction_bits; empty: fraction_bits. Of linear models with
+  /// owner-poisson sampling, published clipping apart.
+  std::optional<int> row_fraction_bits{};
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
   std::optional<VerticalSettings> vertical{};
   /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}.
@@ -170,6 +176,11 @@ struct TrainingSettings {
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
   std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };
+
+/// What rows of a step have.
+[[nodiscard]] inline int RowFractionBits(const TrainingSettings& settings) {
+  return settings.row_fraction_bits.value_or(settings.fraction_bits);
+}
 
 /// The smallest threshold of Huber's loss: rounding down to the errors' lattice leaves 15/16 of it or more.
 [[nodiscard]] double MinHuberThreshold(int fraction_bits);

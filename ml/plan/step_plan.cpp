@@ -134,6 +134,7 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
                                     .logit_bound = settings.logit_bound,
                                     .huber_threshold = settings.huber_threshold,
                                     .frac_bits = settings.fraction_bits,
+                                    .row_frac_bits = settings.row_fraction_bits,
                                     .rounding = settings.truncation,
                                     .form = form});
   plan.example = {.frac_bits = settings.fraction_bits,
@@ -152,9 +153,12 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   }
   plan.layers = LayersOf(settings, plan.columns);
   if (IsNetwork(plan)) plan.network = NetworkOf(plan);
-  plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
+  const int row_bits = RowFractionBits(settings);
+  // The square of a row on its lattice has no more bits than twice as many.
+  plan.row_norm_bits =
+      IsNetwork(plan) ? NetworkNormBits(plan) : std::min(RowNormBits(plan.example), 2 * row_bits);
   plan.gradient_bits =
-      settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
+      settings.clipping == Clipping::kPublished ? settings.fraction_bits : row_bits + settings.fraction_bits;
   plan.row_sensitivity = GradientSensitivity(plan);
   plan.sensitivity = static_cast<double>(settings.group_rows) * plan.row_sensitivity;
   plan.lattice_sensitivity =
@@ -162,13 +166,23 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
       static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.row_sensitivity, plan.gradient_bits)));
   if (settings.clipping == Clipping::kFactorised) plan.clip = ClipTableFor(plan, form);
   if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
-  plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
+  plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(kExpectedSigma), kLargestSigma));
   plan.update_shift = UpdateShift(plan, plan.step_size);
   plan.momentum_factor =
       static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
+  plan.row_bits = RowBits(plan, SigmaAbove(settings));
+  plan.activation.row_bits = plan.row_bits;
   plan.batch_rows = LargestBatch(settings);
   if (settings.sampling == Sampling::kPublic)
     plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
+  return plan;
+}
+
+StepPlan WithWholeRows(StepPlan plan) {
+  plan.settings.row_fraction_bits.reset();
+  plan.row_bits = 64;
+  plan.activation.options.row_frac_bits.reset();
+  plan.activation.row_bits = 64;
   return plan;
 }
 
@@ -201,6 +215,8 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
   }
   if (plan.record_weights.largest > 0)
     text << " record weights " << plan.record_weights.frac_bits << ' ' << plan.record_weights.largest;
+  if (HasNarrowRows(plan) || plan.settings.row_fraction_bits)
+    text << " rows " << plan.row_bits << ' ' << RowFractionBits(plan.settings);
   if (plan.settings.deposited) text << " deposited";
   if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;
   if (const auto& vertical = plan.settings.vertical) {

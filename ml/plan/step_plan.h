@@ -49,6 +49,7 @@ struct StepPlan {
   int columns = 1;                             ///< c: one for two classes
   int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
   int gradient_bits = 0;       ///< fraction bits of the gradient sum
+  int row_bits = 64;           ///< k: a step's rows are shared modulo 2^k, and their products opened so
   protocols::ClipTable clip;   ///< factorised clipping
   double row_sensitivity = 0;  ///< of one example, in the units of the clip
   double sensitivity = 0;      ///< Delta, of the unit: that of an example times the rows of a group
@@ -62,6 +63,9 @@ struct StepPlan {
 /// Whether there are hidden layers.
 [[nodiscard]] inline bool IsNetwork(const StepPlan& plan) { return plan.layers.size() > 1; }
 
+/// Whether a step's rows are shared modulo less than the ring.
+[[nodiscard]] inline bool HasNarrowRows(const StepPlan& plan) { return plan.row_bits < 64; }
+
 /// The shape of all weights, velocities and gradient sums: (p + 1) x c for a linear model; for a network all
 /// layers' weights, row by row, one below the other in one column.
 [[nodiscard]] LayerShape ShapeOfWeights(const StepPlan& plan);
@@ -74,6 +78,9 @@ struct StepPlan {
 /// of its domain.
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
+
+/// The plan for rows at the settings' fraction bits, in whole words: of records that no step takes, but an evaluation does.
+[[nodiscard]] StepPlan WithWholeRows(StepPlan plan);
 
 /// All constants as text, for the parties to compare.
 [[nodiscard]] std::string Fingerprint(const StepPlan& plan, double sigma);

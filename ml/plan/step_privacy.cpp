@@ -116,6 +116,7 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
   const double sigma = SmallestSigma(plan, max_participation, before);
   CheckUpdateRange(plan, sigma);
   CheckLogitRange(plan, sigma);
+  CheckRowBits(plan, sigma);
   if (sigma > 0)
     (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
   return sigma;

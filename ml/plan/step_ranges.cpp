@@ -19,6 +19,7 @@ constexpr int kMaxWeightBits = 16;
 constexpr int kMinWeightBits = 8;
 constexpr int kMinNormBits = 8;    // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
+constexpr int kWordBits = 64;
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
 constexpr const char* kGradientRemedy =
@@ -28,6 +29,37 @@ constexpr const char* kGradientRemedy =
   std::ostringstream text;
   text << what << " can reach 2^62 with these settings; lower " << remedy;
   throw ConfigError(text.str());
+}
+
+/// The fewest bits n with x < 2^n.
+int BitsAbove(double x) { return std::ilogb(x) + 1; }
+
+/// How large a logit can get, or in a network what goes up or down a layer: the weights grow by at most the largest
+/// update a step.
+double LogitRange(const StepPlan& plan, double sigma) {
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
+                        std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
+  const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
+  double product =
+      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
+      (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
+  for (std::size_t layer = 0; layer < plan.network.size(); ++layer) {
+    const dp::LayerContribution& of = plan.network[layer];
+    const double up = of.input_norm * std::sqrt(static_cast<double>(plan.layers[layer].inputs));
+    const double down = of.delta_norm * std::sqrt(static_cast<double>(plan.layers[layer].outputs));
+    product = std::max(product, std::max(up, down) * (weights + kLargestInitialWeight));
+  }
+  return product;
+}
+
+/// The bits that the products of a step's rows are opened in.
+int BitsOfProducts(const StepPlan& plan, double sigma) {
+  const int product_bits = RowFractionBits(plan.settings) + plan.settings.fraction_bits;
+  const auto* series = plan.activation.series;
+  const int of_logits = series != nullptr ? product_bits + series->log2_period
+                                          : BitsAbove(std::ldexp(LogitRange(plan, sigma), product_bits)) + 2;
+  const int of_gradient = std::max(BitsAbove(GradientRange(plan, sigma)), plan.update_shift) + 2;
+  return std::max(of_logits, of_gradient);
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
@@ -117,7 +149,9 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
   // A velocity is rounded, by less than a unit of the weights, before it enters the next.
-  const double rounding = plan.settings.momentum > 0 ? std::ldexp(1.0, plan.update_shift) : 0;
+  // Behind narrow rows its two parts are rounded apart.
+  const int roundings = HasNarrowRows(plan) ? 2 : 1;
+  const double rounding = plan.settings.momentum > 0 ? std::ldexp(roundings, plan.update_shift) : 0;
   const auto fits = [&](double noise) {
     const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);
     return (update + rounding) * VelocityGain(plan.settings) < std::ldexp(1.0, kRangeBits);
@@ -131,20 +165,36 @@ void CheckUpdateRange(const StepPlan& plan, double sigma) {
 void CheckLogitRange(const StepPlan& plan, double sigma) {
   const bool periodic = !IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest;
   if (periodic && !ClassifiesOnShares(plan.settings)) return;
-  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
-                        std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
-  const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
-  double product =
-      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
-      (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
-  for (std::size_t layer = 0; layer < plan.network.size(); ++layer) {
-    const dp::LayerContribution& of = plan.network[layer];
-    const double up = of.input_norm * std::sqrt(static_cast<double>(plan.layers[layer].inputs));
-    const double down = of.delta_norm * std::sqrt(static_cast<double>(plan.layers[layer].outputs));
-    product = std::max(product, std::max(up, down) * (weights + kLargestInitialWeight));
-  }
-  if (std::ldexp(product, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
+  if (std::ldexp(LogitRange(plan, sigma), 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
     RangeError("a logit");
+}
+
+double SigmaAbove(const TrainingSettings& settings) {
+  if (settings.sigma) return *settings.sigma;
+  const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
+  const double steps = SamplingRate(settings) * std::sqrt(settings.steps);
+  return std::clamp(4 * steps * one_release, kExpectedSigma, kLargestSigma);
+}
+
+int RowBits(const StepPlan& plan, double sigma) {
+  const TrainingSettings& s = plan.settings;
+  const bool weighs_mask_bits = plan.columns == 1 && !plan.class_weights.of_class.empty();
+  const bool one_rate = s.schedule.shape == RateShape::kConstant;
+  if (s.sampling != Sampling::kOwnerPoisson || IsNetwork(plan) || s.clipping == Clipping::kPublished ||
+      weighs_mask_bits || !one_rate)
+    return kWordBits;
+  const int bits = (BitsOfProducts(plan, sigma) + 7) / 8 * 8;
+  const bool fits = bits < kWordBits && plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - bits);
+  return fits ? bits : kWordBits;
+}
+
+void CheckRowBits(const StepPlan& plan, double sigma) {
+  if (RowBits(plan, sigma) <= plan.row_bits) return;
+  std::ostringstream text;
+  text << "the noise of sigma " << sigma << " has no room in rows of " << plan.row_bits
+       << " bits, which are for a sigma of " << SigmaAbove(plan.settings)
+       << ": give privacy.sigma itself, or raise privacy.epsilon";
+  throw ConfigError(text.str());
 }
 
 void CheckPublishedRange(const TrainingSettings& settings) {

@@ -11,6 +11,14 @@ inline constexpr int kRangeBits = 62;
 /// For a range analysis before sigma is known: noise beyond this multiplier would drown any model.
 inline constexpr double kLargestSigma = 1000;
 
+/// What is taken for it before it is calibrated where the step size is chosen: few jobs have more.
+inline constexpr double kExpectedSigma = 10;
+
+/// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to the steps:
+/// four times that of the steps as one release by the Gaussian mechanism's classical formula, 10 to 1000. That of the
+/// settings where they give one.
+[[nodiscard]] double SigmaAbove(const TrainingSettings& settings);
+
 /// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
 [[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
 
@@ -42,6 +50,19 @@ void CheckUpdateRange(const StepPlan& plan, double sigma);
 /// modulo a period, and so do comparisons of logits where records are classified on shares: the weights grow
 /// by at most the largest update a step. For utility alone.
 void CheckLogitRange(const StepPlan& plan, double sigma);
+
+/// The least multiple of 8, k, such that a step's rows may be shared modulo 2^k; 64 where they are to be whole, or would
+/// have to be. With P the sigmoid's period, Z the logits, G the noisy gradient sum, d the update's shift:
+///   what the sigmoid takes of Z:  s_x + f + log2 P <= k; of other losses |Z| < 2^(k - 2), for utility alone;
+///   what the update takes of G:   |G| < 2^(k - 2), d <= k - 2, and the learning rate's mantissa below 2^(64 - k).
+/// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released. Whole
+/// are rows that do not come afresh in each step, those of networks and of published clipping, those of two classes
+/// with weights, whose mask bit is multiplied by one, and all where the learning rate changes: what is dealt for the
+/// update depends on it, and is dealt before the step is known.
+[[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
+
+/// That the plan's rows have as many. Throws ConfigError where sigma is larger than SigmaAbove().
+void CheckRowBits(const StepPlan& plan, double sigma);
 
 /// C times the inverse square root of the smallest norm, before its truncation.
 void CheckPublishedRange(const TrainingSettings& settings);

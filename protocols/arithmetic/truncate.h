@@ -60,7 +60,8 @@ struct NarrowFactor {
 /// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter, and only
 /// these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it takes no bit of the
 /// width; the result is shared modulo 2^64.
-/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width).
+/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), the same in every run of a
+///         program that is dealt ahead, as what is dealt depends on it.
 /// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is opened.
 /// Throws: as Truncate.
 [[nodiscard]] mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,

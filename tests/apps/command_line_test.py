@@ -146,7 +146,8 @@ class Plan(ProgramTest):
         plan = json.loads(self.succeed("plan", "--job", self.job, "--json"))
         self.assertEqual(list(plan), ["job", "job_hash", "epsilon_outsider", "epsilon_insider", "epsilon_error",
                                       "delta", "accountant", "rows", "statement", "steps", "sigma", "sensitivity",
-                                      "sampling_rate", "run_costs", "step_costs", "memory_bytes", "advice"])
+                                      "sampling_rate", "row_fraction_bits", "row_bits", "run_costs", "step_costs",
+                                      "memory_bytes", "advice"])
         self.assertEqual((plan["job"], plan["steps"], plan["sigma"], plan["sampling_rate"]), ("tiny", 6, 2.0, 0.1))
         self.assertLess(plan["epsilon_outsider"], plan["epsilon_insider"])
         numbers = {entry["key"]: entry.get("number") for entry in plan["statement"]}

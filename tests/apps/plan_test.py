@@ -73,7 +73,7 @@ class Plan(ProgramTest):
         self.assertGreater(self.planned()["memory_bytes"], 300 * 784 * 4)
         text = self.succeed("plan", "--job", self.job, "--rtt-ms", 40, "--mbit", 100)
         self.assertRegex(text, r"The run, latency form: \d+ rounds; the parties send .* MB and .* MB; about \d+ s on this link\n"
-                               r"A party needs .* MB of memory at least\n")
+                               r"A number of a row has .*\nA party needs .* MB of memory at least\n")
         self.fail_with(2, "--mbit: found without --rtt-ms", "plan", "--job", self.job, "--mbit", 100)
         self.fail_with(2, "--rtt-ms", "plan", "--job", self.job, "--mbit", 100, "--rtt-ms", -1)
 

@@ -52,6 +52,34 @@ TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
   }
 }
 
+TEST(EncodeRecords, PutsRowsAloneOnALatticeOfTheirOwn) {
+  TrainingSettings settings = SmallSettings();
+  settings.row_fraction_bits = 8;
+  const StepPlan plan = MakeStepPlan(settings);
+  const OwnRecords records = MakeRecords(settings, 2, 10);
+  const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), 10);
+  const Eigen::MatrixXd rows = ScaledRows(settings, records);
+  for (Index row = 0; row < 10; ++row) {
+    std::uint64_t squared = std::uint64_t{1} << 16;
+    for (Index k = 0; k < settings.features; ++k) {
+      const auto word = mpc::Signed(encoded(row, k));
+      squared += static_cast<std::uint64_t>(word * word);
+      EXPECT_NEAR(static_cast<double>(word), 256 * rows(row, k), 1 + 1e-6);
+      EXPECT_LE(std::abs(static_cast<double>(word)), 256 * std::abs(rows(row, k)) + 1e-6) << "towards zero";
+    }
+    EXPECT_EQ(encoded(row, settings.features), 256U) << "the mask bit";
+    EXPECT_EQ(encoded(row, settings.features + 1 + records.y[static_cast<std::size_t>(row)]), 65536U);
+    EXPECT_EQ(encoded(row, settings.features + 1 + plan.columns), squared) << "16 bits, none of them rounded";
+  }
+  settings.row_fraction_bits.reset();
+  EXPECT_TRUE((EncodeRecords(WithWholeRows(plan), records, AllRows(records), 10) ==
+               EncodeRecords(MakeStepPlan(settings), records, AllRows(records), 10))
+                  .all())
+      << "what is evaluated is not rounded";
+  EXPECT_TRUE(
+      (EncodeRows(plan, records, 0, 10, 10) == EncodeRows(MakeStepPlan(settings), records, 0, 10, 10)).all());
+}
+
 TEST(EncodeRecords, RoundsTargetsToTheLatticeFrom0To1) {
   TrainingSettings settings = SmallSettings();
   settings.classes = 2;

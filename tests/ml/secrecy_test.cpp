@@ -75,10 +75,12 @@ class StepSecrecyTest : public testing::TestWithParam<StepCase> {};
 
 TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   TrainingSettings settings = SmallSettings();
-  settings.features = 2;
+  settings.features = 1;  // 8 weights: whole words, whatever their width
+  settings.classes = 4;
   settings.loss = GetParam().loss;
   settings.clipping = GetParam().clipping;
   const StepPlan plan = MakeStepPlan(settings, GetParam().form);
+  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished);
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);

@@ -28,7 +28,8 @@ class PlainIntegerStep {
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
         const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
-        const mpc::Word error = Error(mpc::Signed(logit) >> f_, middle - errors(row, col));
+        const int row_bits = RowFractionBits(plan_.settings);
+        const mpc::Word error = Error(mpc::Signed(logit) >> row_bits, middle - errors(row, col));
         errors(row, col) = OwnWeighted(ClassWeighted(error, row), row);
       }
     }
@@ -49,11 +50,15 @@ class PlainIntegerStep {
         sum.col(col) += records_.row(row).leftCols(features_).transpose() * static_cast<mpc::Word>(clipped);
       }
     }
-    const int shift = 2 * f_ - f_ + plan_.step_size.exponent;
+    const int shift = RowFractionBits(plan_.settings) + plan_.step_size.exponent;
     const auto momentum = static_cast<mpc::Word>(std::floor(std::ldexp(plan_.settings.momentum, shift)));
-    const mpc::RingMatrix scaled = MantissaAt(plan_, number) * sum + momentum * before;
-    return scaled.unaryExpr(
-        [shift](mpc::Word word) { return static_cast<mpc::Word>(mpc::Signed(word) >> shift); });
+    const auto truncated = [shift](const mpc::RingMatrix& x) -> mpc::RingMatrix {
+      return x.unaryExpr(
+          [shift](mpc::Word word) { return static_cast<mpc::Word>(mpc::Signed(word) >> shift); });
+    };
+    const mpc::RingMatrix scaled = MantissaAt(plan_, number) * sum;
+    const mpc::RingMatrix kept = momentum * before;
+    return HasNarrowRows(plan_) ? truncated(scaled) + truncated(kept) : truncated(scaled + kept);
   }
 
  private:

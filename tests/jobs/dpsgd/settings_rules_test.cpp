@@ -390,5 +390,31 @@ TEST(StandardiseJob, IsOfThisTypeAlone) {
               HasSubstr("features.standardise: only type \"dpsgd\" has it"));
 }
 
+TEST(RowBitsJob, IsInTheHashOnlyWhereItIsAskedAndOfWhatTheStepsHave) {
+  const auto plain = ReadTargets(kTargetJob);
+  EXPECT_EQ(ml::RowFractionBits(SettingsOf(plain)), 16);
+  const auto asked = ReadTargets(kTargetJob, {"features.fraction_bits=9"});
+  EXPECT_THAT(DpsgdJson(plain), Not(HasSubstr(R"("features":{"fraction_bits")")));
+  EXPECT_THAT(DpsgdJson(asked), HasSubstr(R"("features":{"fraction_bits":9)"));
+  EXPECT_EQ(ml::RowFractionBits(SettingsOf(asked)), 9);
+  EXPECT_NE(DpsgdHash(asked), DpsgdHash(plain));
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(asked), "x")), DpsgdHash(asked));
+  EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(asked)))), DpsgdHash(asked));
+}
+
+TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
+  const auto refusal = [](const std::vector<std::string>& more) {
+    std::vector<std::string> assignments{"features.fraction_bits=9"};
+    assignments.insert(assignments.end(), more.begin(), more.end());
+    return ErrorText<ConfigError>([&] { (void)ReadTargets(kTargetJob, assignments); });
+  };
+  EXPECT_THAT(refusal({"privacy.sampling=\"public\""}),
+              HasSubstr("features.fraction_bits: found it, expected none"));
+  EXPECT_THAT(refusal({"model.hidden=[4]"}), HasSubstr("model.hidden"));
+  EXPECT_THAT(refusal({"training.clipping=\"published\""}), HasSubstr("training.clipping \"published\""));
+  EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
+  EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
+}
+
 }  // namespace
 }  // namespace trefoil::jobs

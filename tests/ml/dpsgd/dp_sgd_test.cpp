@@ -283,7 +283,8 @@ class ExactStepTest : public testing::TestWithParam<Form> {
 
   /// Of party `self`; three different ones.
   [[nodiscard]] static RingMatrix NoiseOf(const StepPlan& plan, int self) {
-    return RandomSigned(static_cast<std::uint64_t>(40 + self), plan.settings.features + 1, plan.columns, 33);
+    return RandomSigned(static_cast<std::uint64_t>(40 + self), plan.settings.features + 1, plan.columns,
+                        plan.gradient_bits + 1);
   }
 
   [[nodiscard]] static RingMatrix NoiseOfAll(const StepPlan& plan) {
@@ -364,6 +365,94 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithMomentumAndASchedule) {
   CompareWithIntegers(MakeStepPlan(settings, GetParam()));
 }
 
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
+  for (const int row_bits : {4, 9}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.row_fraction_bits = row_bits;
+    for (const double momentum : {0.0, 0.9}) {
+      settings.momentum = momentum;
+      const StepPlan plan = MakeStepPlan(settings, GetParam());
+      EXPECT_TRUE(HasNarrowRows(plan));
+      CompareWithIntegers(plan);
+    }
+    settings.class_weights = {0.3, 1, 0.5};
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+    settings.classes = 2;
+    settings.class_weights = {0.3, 1};
+    const StepPlan weighed = MakeStepPlan(settings, GetParam());
+    EXPECT_FALSE(HasNarrowRows(weighed)) << "mask bits are multiplied by weights";
+    CompareWithIntegers(weighed);
+  }
+}
+
+/// A batch of whose rows no more is known than modulo 2^bits.
+Batch KnownModulo(Batch batch, int bits) {
+  const auto low = [bits](const RingMatrix& words) -> RingMatrix {
+    return words.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
+  };
+  const mpc::ArithShare& x = batch.x.ring();
+  batch.x = {{low(x.own()), low(x.next())}, batch.x.frac_bits()};
+  return batch;
+}
+
+/// The plan as it is for whole rows.
+StepPlan Whole(StepPlan plan) {
+  plan.row_bits = 64;
+  plan.activation.row_bits = 64;
+  return plan;
+}
+
+// Nothing is rounded anew: with fixed coins every bit is the same.
+TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
+    const StepPlan narrow = PlanFor(loss);
+    ASSERT_TRUE(HasNarrowRows(narrow));
+    const OwnRecords records = MakeRecords(narrow.settings, 8, kRows - 4);
+    const auto weights_of = [&](const StepPlan& plan) {
+      return RunOn(
+                 Seed{8},
+                 [&](mpc::Context& party) {
+                   const Batch batch = DealBatch(party, plan, records, kRows);
+                   return std::pair{HasNarrowRows(plan) ? KnownModulo(batch, plan.row_bits) : batch,
+                                    DealStart(party, plan, NoNoise(plan))};
+                 },
+                 [&](mpc::Context& party, const auto& in) {
+                   TrainingState state = in.second;
+                   for (int step = 0; step < 4; ++step)
+                     state = DpSgdStep(party, plan, in.first, state, NoiseOf(plan, party.self()));
+                   return state.weights.ring();
+                 })
+          .value;
+    };
+    EXPECT_TRUE((weights_of(narrow) == weights_of(Whole(narrow))).all()) << static_cast<int>(loss);
+  }
+}
+
+/// The sigmoid needs log2 P + s_x + f bits of a logit, and not one less.
+TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsTheSigmoidTakes) {
+  const StepPlan plan = PlanFor(Loss::kOneVsRest);
+  const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
+  const RingMatrix weights = RandomSigned(10, plan.settings.features + 1, plan.columns, 19);
+  const auto errors_of = [&](int bits) {
+    return RunOn(
+               Seed{9},
+               [&](mpc::Context& party) {
+                 return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
+                                  InsecureDeal(party, weights)};
+               },
+               [&](mpc::Context& party, const auto& in) {
+                 const auto logits = protocols::LocalMatrixProduct(party, in.first.x.ring(), in.second);
+                 return PredictionErrors(party, plan, in.first, logits).ring();
+               })
+        .value;
+  };
+  const RingMatrix whole = errors_of(63);
+  const int needed = plan.activation.series->log2_period + 2 * plan.settings.fraction_bits;
+  ASSERT_LE(needed, plan.row_bits);
+  EXPECT_TRUE((errors_of(needed) == whole).all());
+  EXPECT_FALSE((errors_of(needed - 1) == whole).all());
+}
+
 /// The sigmoid's series is summed under a mask, so its values are taken from the run; all after it is exact.
 TEST_P(ExactStepTest, IsPlainIntegerArithmeticAfterTheSigmoid) {
   const StepPlan plan = PlanFor(Loss::kOneVsRest);
@@ -408,11 +497,20 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
 
-TEST(DpSgdStepCost, IsTheSameWithMomentum) {
-  TrainingSettings settings = SmallSettings();
-  const mpc::Cost without = DpSgdStepCost(MakeStepPlan(settings), 24);
-  settings.momentum = 0.9;
-  EXPECT_EQ(Figures(DpSgdStepCost(MakeStepPlan(settings), 24)), Figures(without));
+TEST(DpSgdStepCost, IsTheSameWithMomentumBehindWholeRowsAndAsManyRoundsBehindNarrowOnes) {
+  for (const Sampling sampling : {Sampling::kPublic, Sampling::kOwnerPoisson}) {
+    TrainingSettings settings = SmallSettings();
+    settings.sampling = sampling;
+    const mpc::Cost without = DpSgdStepCost(MakeStepPlan(settings), 24);
+    settings.momentum = 0.9;
+    const StepPlan plan = MakeStepPlan(settings);
+    const mpc::Cost with = DpSgdStepCost(plan, 24);
+    EXPECT_EQ(with.rounds(), without.rounds());
+    // The velocity's own truncation: six words a weight.
+    const auto more =
+        HasNarrowRows(plan) ? 48 * static_cast<std::uint64_t>(ShapeOfWeights(plan).weights()) : 0;
+    EXPECT_EQ(with.bytes_of_all(), without.bytes_of_all() + more);
+  }
 }
 
 /// A velocity goes on by itself: after a step on padding it is the momentum times what it was.

@@ -211,6 +211,8 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
       settings.sampling = sampling;
       settings.comparison = form;
       settings.steps = 3;
+      settings.momentum = form == protocols::Form::kBulk ? 0.5 : 0;
+      if (sampling == Sampling::kOwnerPoisson) settings.row_fraction_bits = 8;
       const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
         std::vector<std::uint64_t> bytes;
         (void)Train(party, settings, MakeRecords(settings, 3, 20),
@@ -219,6 +221,25 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
         return bytes.at(2) - bytes.at(1);
       });
       EXPECT_EQ(sent[0] + sent[1] + sent[2], PlannedStepCost(settings, form).bytes_of_all());
+    }
+  }
+}
+
+// With every record in every step, whoever draws it, and without noise, nothing differs but what is rounded. Steps are
+// dealt ahead here, each as the first one is.
+TEST(Train, ComesToOneModelOnNarrowRowsAndOnWholeOnes) {
+  for (const auto shape : {RateShape::kConstant, RateShape::kLinear, RateShape::kCosine}) {
+    for (const double momentum : {0.0, 0.5}) {
+      TrainingSettings settings = SmallSettings();
+      settings.expected_batch = 120;
+      settings.schedule.shape = shape;
+      settings.momentum = momentum;
+      EXPECT_EQ(MakeStepPlan(settings).row_bits < 64, shape == RateShape::kConstant);
+      const auto narrow = TrainSmall(settings);
+      settings.sampling = Sampling::kFull;
+      const auto whole = TrainSmall(settings);
+      EXPECT_LT((narrow[0].model->weights - whole[0].model->weights).cwiseAbs().maxCoeff(), 0.01)
+          << static_cast<int>(shape) << ", momentum " << momentum;
     }
   }
 }

@@ -37,6 +37,7 @@ TrainingSettings SettingsOf(const EvaluationCase& c) {
   settings.threshold = c.threshold;
   settings.classes = c.classes;
   settings.fraction_bits = c.fraction_bits;
+  if (c.hidden.empty()) settings.row_fraction_bits = 8;  // of the steps' rows, never of those that are evaluated
   settings.comparison = c.comparison;
   settings.activation_bound = 4;
   settings.delta_bound = 2;
@@ -75,7 +76,7 @@ TEST_P(EvaluateTest, OpensTheExactCountToThoseNamedAtTheDeclaredCost) {
   const auto parts = Evaluated(plan, test, weights);
 
   const auto expected = static_cast<double>(
-      reference::PlainCorrect(plan, EncodeRecords(plan, test, AllRows(test), 60), weights));
+      reference::PlainCorrect(plan, EncodeRecords(WithWholeRows(plan), test, AllRows(test), 60), weights));
   // A network's layers round by coins with softmax, so that a record near an edge may go the other way.
   const bool coins = settings.loss == Loss::kSoftmax && !settings.hidden.empty();
   for (const std::size_t party : {0U, 2U}) {
@@ -167,7 +168,7 @@ TEST_P(HistogramTest, CountsTestRecordsByClassAndPredictionAtTheDeclaredCost) {
   const OwnRecords test = MakeRecords(settings, 9, 60);
   const RingMatrix weights = SomeWeights(plan);
   const auto parts = Evaluated(plan, test, weights);
-  const RingMatrix encoded = EncodeRecords(plan, test, AllRows(test), 60);
+  const RingMatrix encoded = EncodeRecords(WithWholeRows(plan), test, AllRows(test), 60);
   const auto outputs = static_cast<std::size_t>(plan.columns);
   const auto classes = static_cast<std::size_t>(settings.classes);
   std::vector<double> expected(40 * outputs, 0);
@@ -217,7 +218,7 @@ TEST_P(ConfusionTest, CountsTestRecordsByClassAndClassTheyAreTakenForAtTheDeclar
   const OwnRecords test = MakeRecords(settings, 9, 60);
   const RingMatrix weights = SomeWeights(plan);
   const auto parts = Evaluated(plan, test, weights);
-  const RingMatrix encoded = EncodeRecords(plan, test, AllRows(test), 60);
+  const RingMatrix encoded = EncodeRecords(WithWholeRows(plan), test, AllRows(test), 60);
   const auto classes = static_cast<std::size_t>(settings.classes);
   std::vector<double> expected(classes * classes, 0);
   double correct = 0;

@@ -1,6 +1,7 @@
 #include "ml/plan/settings.h"
 
 #include <cmath>
+#include <functional>
 
 #include "base/error.h"
 #include "ml/plan/public_sampling.h"
@@ -45,6 +46,27 @@ TEST(CheckDomains, RefusesHubersLossOfClassesAndThresholdsThatAreNone) {
   TrainingSettings classes = settings;
   classes.targets = false;
   EXPECT_THROW(CheckDomains(classes), ConfigError);
+}
+
+TEST(CheckDomains, TakesRowBitsWithOwnerPoissonSamplingOfLinearModels) {
+  TrainingSettings settings = SmallSettings();
+  settings.row_fraction_bits = 4;
+  EXPECT_NO_THROW(CheckDomains(settings));
+  EXPECT_EQ(RowFractionBits(settings), 4);
+  settings.row_fraction_bits = 16;
+  EXPECT_NO_THROW(CheckDomains(settings));
+  const auto refused = [&](const std::function<void(TrainingSettings&)>& change) {
+    TrainingSettings changed = settings;
+    change(changed);
+    EXPECT_THROW(CheckDomains(changed), ConfigError);
+  };
+  refused([](TrainingSettings& s) { s.row_fraction_bits = 3; });
+  refused([](TrainingSettings& s) { s.row_fraction_bits = 17; });
+  refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
+  refused([](TrainingSettings& s) { s.hidden = {4}; });
+  refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
+  settings.row_fraction_bits.reset();
+  EXPECT_EQ(RowFractionBits(settings), 16);
 }
 
 TEST(DecisionLogit, IsWhereThePredictionIsTheThreshold) {

@@ -1,8 +1,10 @@
 #include "ml/plan/step_plan.h"
 
 #include <cmath>
+#include <functional>
 
 #include "base/error.h"
+#include "ml/plan/step_ranges.h"
 #include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
 
@@ -174,6 +176,108 @@ TEST(MakeStepPlan, RefusesAMomentumWhoseVelocityCanLeaveTheRing) {
   EXPECT_NO_THROW((void)MakeStepPlan(settings));
   settings.momentum = 0.99999;
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+/// Rows that a gradient sum of `rows` records' clips takes; noise aside.
+TrainingSettings SettingsFor(std::int64_t rows) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {rows, 0, 0};
+  settings.max_batch_per_owner = rows;
+  settings.expected_batch = 30;
+  settings.steps = 1;
+  return settings;
+}
+
+// 127 clips of 1/2 and their rounding are below 2^6, 128 are not: 2^38 with 32 bits, and 2 more.
+TEST(RowBits, AreTheFewestThatTheGradientSumTakes) {
+  EXPECT_EQ(MakeStepPlan(SettingsFor(127)).row_bits, 40);
+  EXPECT_EQ(MakeStepPlan(SettingsFor(128)).row_bits, 48);
+  TrainingSettings noisy = SettingsFor(100);  // and 120 deviations of half a clip's noise
+  noisy.sigma = 0.2;
+  EXPECT_EQ(MakeStepPlan(noisy).row_bits, 40);
+  noisy.sigma = 0.25;
+  EXPECT_EQ(MakeStepPlan(noisy).row_bits, 48);
+}
+
+// log2 P is 8 at logits up to 64, 4 at 4.
+TEST(RowBits, AreTheFewestThatTheSigmoidTakes) {
+  TrainingSettings settings = SettingsFor(40);
+  settings.logit_bound = 64;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.fraction_bits = 17;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48) << "42 of the sigmoid";
+  settings.row_fraction_bits = 15;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.row_fraction_bits = 16;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
+}
+
+TEST(RowBits, LeaveRoomForTheUpdatesShiftAndItsMantissa) {
+  TrainingSettings settings = SettingsFor(40);
+  settings.learning_rate = 1e-4;
+  const StepPlan slow = MakeStepPlan(settings);
+  EXPECT_EQ(slow.update_shift, 46);
+  EXPECT_EQ(slow.row_bits, 48);
+  settings.learning_rate = 5e-5;
+  const StepPlan slower = MakeStepPlan(settings);
+  EXPECT_EQ(slower.update_shift, 47);
+  EXPECT_EQ(slower.row_bits, 64) << "of 56 bits 8 are left, which the mantissa has no room in";
+}
+
+// Of losses that truncate logits: what steps can grow them to.
+TEST(RowBits, AreMoreWhereLogitsHaveNoPeriod) {
+  TrainingSettings settings = SettingsFor(40);
+  settings.loss = Loss::kSquared;
+  settings.logit_bound = 4;
+  const int one_step = MakeStepPlan(settings).row_bits;
+  settings.steps = 100'000;
+  EXPECT_GT(MakeStepPlan(settings).row_bits, one_step);
+}
+
+TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
+  const auto bits_with = [](const std::function<void(TrainingSettings&)>& change) {
+    TrainingSettings settings = SmallSettings();
+    change(settings);
+    return MakeStepPlan(settings).row_bits;
+  };
+  EXPECT_EQ(bits_with([](TrainingSettings&) {}), 40);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.schedule.shape = RateShape::kLinear; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.hidden = {4}; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.clipping = Clipping::kPublished; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.class_weights = {1, 2, 1}; }), 40);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) {
+              s.classes = 2;
+              s.class_weights = {1, 0.5};
+            }),
+            64);
+}
+
+TEST(RowBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {
+  const StepPlan plan = MakeStepPlan(MnistSettings());
+  EXPECT_EQ(plan.row_bits, 48);
+  EXPECT_NO_THROW(CheckRowBits(plan, 10));
+  const auto refusal = ErrorText<ConfigError>([&] { CheckRowBits(plan, 1000); });
+  EXPECT_NE(refusal.find("give privacy.sigma itself"), std::string::npos) << refusal;
+}
+
+TEST(RowBits, OfFewerFractionBitsAreFewerAndCoarsenNothingButRowsAndTheSum) {
+  TrainingSettings settings = MnistSettings();
+  const StepPlan whole = MakeStepPlan(settings);
+  settings.row_fraction_bits = 9;
+  const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_EQ(plan.row_bits, 40);
+  EXPECT_EQ(plan.gradient_bits, 25);
+  EXPECT_EQ(plan.sensitivity, whole.sensitivity);
+  EXPECT_EQ(plan.lattice_sensitivity,
+            static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.row_sensitivity, 25))));
+  EXPECT_EQ(plan.update_shift, whole.update_shift - 7);
+  EXPECT_NE(Fingerprint(plan, 1), Fingerprint(whole, 1));
+  settings.row_fraction_bits = 4;
+  EXPECT_EQ(MakeStepPlan(settings).row_norm_bits, 8) << "squares on their lattice have no more";
+  StepPlan wider = plan;
+  wider.row_bits = 48;
+  EXPECT_NE(Fingerprint(wider, 1), Fingerprint(plan, 1));
 }
 
 TEST(Fingerprint, DiffersWhereOneStepsRateDoes) {

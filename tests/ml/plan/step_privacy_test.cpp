@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ml/dpsgd/training.h"
+#include "ml/plan/step_ranges.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -36,6 +37,21 @@ TEST(MakePlan, RefusesNoiseNarrowerThanTheLattice) {
   settings.clip = 0.1;
   settings.sigma = 0.001;
   EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
+// Strict jobs of few records, where every record is in every step, have multipliers in the hundreds.
+TEST(MakePlan, GivesRowsTheBitsThatCalibratedNoiseTakes) {
+  TrainingSettings settings = SmallSettings();
+  settings.expected_batch = 120;
+  settings.sigma.reset();
+  for (const int steps : {1, 30, 1000}) {
+    settings.steps = steps;
+    for (const double epsilon : {0.3, 1.0, 8.0}) {
+      settings.target_epsilon = epsilon;
+      const double sigma = MakePlan(settings).sigma;
+      EXPECT_LE(sigma, SigmaAbove(settings)) << steps << " steps, epsilon " << epsilon;
+    }
+  }
 }
 
 TEST(NoiseVariance, IsHalfOfSigmaDeltaSquaredRoundedUp) {
