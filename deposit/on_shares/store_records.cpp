@@ -190,10 +190,12 @@ std::vector<std::string> StoreRecords::CapsOf(mpc::Context& party, const std::ve
 /// Takes out of `deposits` what another run has used at one of the parties; and, of a run that has begun at one of them, what
 /// came since: its owner may have drawn from the same records again.
 void StoreRecords::LeaveOutSpent(mpc::Context& party, const std::string& run,
-                                 std::map<Hash, StoredDeposit>& deposits, DepositFates& fates) const {
+                                 std::map<Hash, StoredDeposit>& deposits, DepositFates& fates) {
   std::string own;
   for (const auto& [id, one] : deposits)
     own += one.spent_by.empty() ? kUnused : one.spent_by == run ? kSpentByThis : kSpentByAnother;
+  // Last, for deposits that were withdrawn since, whether the run has begun.
+  own += store_->HasSpent(run) ? kSpentByThis : kUnused;
   const auto all = ExchangeMarks(party, own, "012", "which deposits are spent");
   const bool begun = std::any_of(all.begin(), all.end(), [](const std::string& marks) {
     return marks.find(kSpentByThis) != std::string::npos;

@@ -41,7 +41,7 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::map<Hash, StoredDeposit> Deposits();
   struct DepositFates;
   void LeaveOutSpent(mpc::Context& party, const std::string& run, std::map<Hash, StoredDeposit>& deposits,
-                     DepositFates& fates) const;
+                     DepositFates& fates);
   [[nodiscard]] std::vector<Hash> Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
                                            const std::map<Hash, StoredDeposit>& deposits,
                                            const jobs::CapOf& cap, DepositFates& fates) const;

@@ -202,6 +202,10 @@ void Store::Spend(const std::vector<Hash>& ids, const std::string& run, std::uin
   });
 }
 
+bool Store::HasSpent(const std::string& run) {
+  return Database::Query(database_, "SELECT 1 FROM spent WHERE run = ?").Bind(run).Next();
+}
+
 SecretKey Store::BodyKey(const StoredDeposit& deposit) {
   Database::Query query(database_, "SELECT key FROM deposits WHERE id = ?");
   const bool found = query.Bind(deposit.id).Next();

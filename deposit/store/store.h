@@ -92,6 +92,9 @@ class Store {
   /// DataError where another run has one of them, and notes nothing then; std::runtime_error where it cannot be written.
   void Spend(const std::vector<Hash>& ids, const std::string& run, std::uint64_t now);
 
+  /// Whether a run has used any deposit, also one that was withdrawn since.
+  [[nodiscard]] bool HasSpent(const std::string& run);
+
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens, its components
   /// are those that the header commits to. Throws DataError naming the file that is not so, ConfigError where it is not there.
   [[nodiscard]] OpenedDeposit Read(const StoredDeposit& deposit);

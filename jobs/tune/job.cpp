@@ -97,6 +97,7 @@ class TuneJob final : public Job {
   [[nodiscard]] double Sigma() const;
   [[nodiscard]] dp::Tuning EventAt(const std::vector<ml::StepPlan>& plans, double sigma) const;
   [[nodiscard]] std::vector<ml::StepPlan> StepPlans() const;
+  [[nodiscard]] std::vector<ml::TrainingSettings> NoisyTrials(double sigma) const;
   [[nodiscard]] ml::StepPlan ReleasedPlan() const;
   [[nodiscard]] mpc::Cost ChoiceCost() const;
   [[nodiscard]] PlannedRun PlanOf(protocols::Form form, const std::optional<protocols::Link>& link) const;
@@ -130,6 +131,13 @@ std::vector<ml::StepPlan> TuneJob::StepPlans() const {
   return plans;
 }
 
+/// The trainings as they run, whose widths and step sizes follow from their noise.
+std::vector<ml::TrainingSettings> TuneJob::NoisyTrials(double sigma) const {
+  auto trials = trials_;
+  for (auto& trial : trials) trial.sigma = sigma;
+  return trials;
+}
+
 /// Of every trial's model, as it is released.
 ml::StepPlan TuneJob::ReleasedPlan() const {
   auto settings = trials_.front();
@@ -148,7 +156,7 @@ dp::Tuning TuneJob::EventAt(const std::vector<ml::StepPlan>& plans, double sigma
 double TuneJob::Sigma() const {
   if (sigma_) return *sigma_;
   const auto& privacy = job_.privacy;
-  auto plans = StepPlans();
+  const auto plans = StepPlans();
   double sigma = ml::OnSigmaLattice(privacy.sigma.value_or(1));
   if (privacy.epsilon) {
     // Says which limit is too small where the cut batches of all trials alone would eat the target's delta.
@@ -163,10 +171,7 @@ double TuneJob::Sigma() const {
     }));
   }
   // Refuses noise that is too narrow for a lattice, and ranges that leave the ring.
-  for (auto& plan : plans) {
-    plan.settings.sigma = sigma;
-    (void)ml::ChooseSigma(plan, 0, {});
-  }
+  for (const auto& trial : NoisyTrials(sigma)) (void)ml::ChooseSigma(ml::MakeStepPlan(trial), 0, {});
   sigma_ = sigma;
   return sigma;
 }
@@ -184,15 +189,16 @@ PlannedRun TuneJob::PlanOf(protocols::Form form, const std::optional<protocols::
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.bytes_sent.at(party) += choice.bytes_offline().at(party);
   double seconds = link ? protocols::ExpectedSeconds(choice, 0, *link) : 0;
-  for (const auto& trial : trials_) {
+  const auto trials = NoisyTrials(Sigma());
+  for (const auto& trial : trials) {
     cost = Sum(cost, ml::PlannedRunCost(trial, form));
     if (link) seconds += ml::PlannedRunSeconds(trial, form, *link);
   }
   PlannedRun run{.form = protocols::NameOf(form),
                  .cost = cost,
                  .less = "keys are agreed on once",
-                 .chosen = !link || ml::PlannedForm(trials_.front(), *link) == form,
-                 .step = ml::PlannedStepCost(trials_.front(), form)};
+                 .chosen = !link || ml::PlannedForm(trials.front(), *link) == form,
+                 .step = ml::PlannedStepCost(trials.front(), form)};
   if (link) run.seconds = seconds;
   return run;
 }
@@ -253,8 +259,7 @@ std::vector<mpc::ArithShare> TuneJob::TrainAll(mpc::Context& party, Output& outp
   std::vector<mpc::ArithShare> models;
   int done = 0;
   output.Announce(events, AllSteps());
-  for (auto trial : trials_) {
-    trial.sigma = Sigma();
+  for (const auto& trial : NoisyTrials(Sigma())) {
     const auto on_step = [&](ml::StepReport report) {
       if (done > 0 && report.step == 0) return;
       report.step += done;

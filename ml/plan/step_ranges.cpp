@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ml/clear/local_training.h"
 #include "ml/dpsgd/initial_weights.h"
+#include "ml/plan/step_privacy.h"
 
 namespace trefoil::ml {
 namespace {
@@ -170,7 +171,7 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 }
 
 double SigmaAbove(const TrainingSettings& settings) {
-  if (settings.sigma) return *settings.sigma;
+  if (settings.sigma) return OnSigmaLattice(*settings.sigma);
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
   const double steps = SamplingRate(settings) * std::sqrt(settings.steps);
   return std::clamp(4 * steps * one_release, kExpectedSigma, kLargestSigma);

@@ -388,6 +388,17 @@ TEST_F(BatchRecordsTest, AreThoseThatARunBeganWith) {
     EXPECT_EQ(nlohmann::json::parse(seen.summary).at("used").at(0).at("deposit"), ToHex(late));
 }
 
+// Their owner draws anew from records of which the run has released something.
+TEST_F(BatchRecordsTest, AreLateAlsoWhereAllThatTheRunBeganWithWereWithdrawn) {
+  const auto first = Accept(Batches(5));
+  for (const auto& seen : Shared()) EXPECT_EQ(seen.error, "");
+  Withdraw(first);
+  const auto late = Accept(Batches(6));
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Shared(); }),
+              HasSubstr("expected one at least: 1 are left out"));
+  for (const int party : {0, 1, 2}) EXPECT_EQ(SpentBy(party, late), "");
+}
+
 TEST_F(BatchRecordsTest, AreNotedAtAllThreeBeforeAnythingOfThemIsSent) {
   const auto id = Accept(Batches(5));
   // Another run takes them at party 1 between the parties' agreement and their notes.

@@ -1,6 +1,7 @@
 #include "jobs/tune/settings.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +11,8 @@
 #include "base/error.h"
 #include "dp/mechanisms/trial_law.h"
 #include "jobs/config/tomlplusplus.h"
+#include "jobs/job.h"
+#include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -80,6 +83,23 @@ TEST(TuneSettings, LetAThirdCompeteUnlessTheySayHowMany) {
 TEST(TuneSettings, HaveAsManyStepsInAllAsOneTrainingMay) {
   EXPECT_EQ(CountTrials(Settings("steps = [250000]\nrepeats = 2\n")), 2);
   EXPECT_THROW((void)Settings("steps = [250000, 250001]\n"), ConfigError);
+}
+
+// One multiplier is calibrated for all trials, far above what the shortest would have by itself.
+TEST(TuneSettings, ArePlannedWithTheNoiseThatAllTrialsHave) {
+  const TemporaryFolder folder;
+  const auto planned = [&](const std::string& noise) {
+    std::string text = kJob;
+    text.replace(text.find("sigma = 2.0"), 11, noise);
+    return ReadJob(folder.Write("job.toml", text + "steps = [4, 4000]\n"))->Plan({});
+  };
+  const JobPlan calibrated = planned("epsilon = 0.5");
+  const double sigma = calibrated.figures.at("sigma");
+  EXPECT_GT(sigma, 50);
+  const JobPlan given = planned(fmt::format("sigma = {:.12f}", sigma));
+  ASSERT_EQ(calibrated.forms.size(), given.forms.size());
+  for (std::size_t k = 0; k < given.forms.size(); ++k)
+    EXPECT_EQ(calibrated.forms[k].cost.bytes_sent, given.forms[k].cost.bytes_sent);
 }
 
 TEST(TuneSettings, HaveNobodyToOpenCountsTo) {
