@@ -134,7 +134,8 @@ jobs::VoteFile VotesOf(const VoteOptions& options) {
 
 Analysis Analyse(const jobs::VoteFile& file, const VoteOptions& options, const Mechanism& mechanism) {
   auto orders = runtime::AllOrders(runtime::ParseOrders(options.rdp_orders));
-  orders.insert(orders.end(), dp::PateOrders().begin(), dp::PateOrders().end());
+  const auto authors = dp::PateOrders();
+  orders.insert(orders.end(), authors.begin(), authors.end());
   Analysis analysis;
   analysis.teachers = file.teachers;
   analysis.whatever = analysis.of_these = {.orders = orders, .rdp = std::vector<double>(orders.size(), 0.0)};
@@ -213,9 +214,10 @@ struct Epsilons {
 
 /// The papers' conversion at the papers' orders, so that their figures come out.
 Epsilons EpsilonsOf(const Curve& curve, double delta) {
-  const auto authors = curve.orders.size() - dp::PateOrders().size();
+  const auto authors = dp::PateOrders();
+  const auto others = curve.orders.size() - authors.size();
   return {.improved = dp::RdpToEpsilon(curve.orders, curve.rdp, delta),
-          .basic = dp::RdpToEpsilon(dp::PateOrders(), std::span(curve.rdp).subspan(authors), delta,
+          .basic = dp::RdpToEpsilon(authors, std::span(curve.rdp).subspan(others), delta,
                                     dp::RdpConversion::kBasic)};
 }
 

@@ -105,7 +105,8 @@ double AtOrder(double order, double trial, const Intervals& intervals) {
 /// Those of `orders` first, then the default ones: more of them tell more about what q allows.
 std::vector<double> WithDefaults(std::span<const double> orders) {
   std::vector<double> all(orders.begin(), orders.end());
-  std::copy_if(DefaultRdpOrders().begin(), DefaultRdpOrders().end(), std::back_inserter(all),
+  const auto defaults = DefaultRdpOrders();
+  std::copy_if(defaults.begin(), defaults.end(), std::back_inserter(all),
                [&](double order) { return std::find(orders.begin(), orders.end(), order) == orders.end(); });
   return all;
 }

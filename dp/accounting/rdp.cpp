@@ -103,14 +103,6 @@ double LogExcessIntegral(double q, double sigma, double order) {
   return sum.Log() + std::log(step / std::sqrt(2 * std::acos(-1.0)));
 }
 
-std::vector<double> MakeDefaultOrders() {
-  std::vector<double> orders;
-  for (int tenths = 11; tenths <= 109; ++tenths) orders.push_back(tenths / 10.0);
-  for (int order = 12; order <= 63; ++order) orders.push_back(order);
-  for (const int order : {72, 80, 96, 128, 192, 256, 384, 512, 1024}) orders.push_back(order);
-  return orders;
-}
-
 /// 0 where the total variation is already below delta.
 double EpsilonAtOrder(double order, double rdp, double delta, RdpConversion conversion) {
   if (rdp <= -std::log1p(-delta * delta)) return 0;
@@ -169,8 +161,11 @@ double LaplaceRdp(double scale, double order) {
   return std::clamp(epsilon + std::log1p(rest) / (order - 1), 0.0, pure);
 }
 
-const std::vector<double>& DefaultRdpOrders() {
-  static const std::vector<double> orders = MakeDefaultOrders();
+std::vector<double> DefaultRdpOrders() {
+  std::vector<double> orders;
+  for (int tenths = 11; tenths <= 109; ++tenths) orders.push_back(tenths / 10.0);
+  for (int order = 12; order <= 63; ++order) orders.push_back(order);
+  for (const int order : {72, 80, 96, 128, 192, 256, 384, 512, 1024}) orders.push_back(order);
   return orders;
 }
 

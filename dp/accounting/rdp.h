@@ -47,7 +47,7 @@ inline constexpr double kSampledGaussianRdpError = 1e-8;
 [[nodiscard]] std::vector<double> ThreeLaplacePartsRdp(double rate, std::span<const double> orders);
 
 /// 1.1 to 10.9 in steps of 0.1, 12 to 63, and some larger ones, which small epsilons need.
-[[nodiscard]] const std::vector<double>& DefaultRdpOrders();
+[[nodiscard]] std::vector<double> DefaultRdpOrders();
 
 /// How a curve is converted: by Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy"
 /// (2020), Proposition 12, or by Mironov (2017), Proposition 3, which gives more and is what older papers and

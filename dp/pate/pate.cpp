@@ -163,13 +163,10 @@ double NoisyThresholdRdp(double log_q, double sigma, double order) {
   return GnMaxRdp(log_q, std::sqrt(2.0) * sigma, order);
 }
 
-const std::vector<double>& PateOrders() {
-  static const std::vector<double> orders = [] {
-    std::vector<double> all;
-    for (int twice = 4; twice <= 201; ++twice) all.push_back(twice / 2.0);
-    for (int k = 0; k < 200; ++k) all.push_back(100 * std::pow(10.0, k / 199.0));
-    return all;
-  }();
+std::vector<double> PateOrders() {
+  std::vector<double> orders;
+  for (int twice = 4; twice <= 201; ++twice) orders.push_back(twice / 2.0);
+  for (int k = 0; k < 200; ++k) orders.push_back(100 * std::pow(10.0, k / 199.0));
   return orders;
 }
 

@@ -74,6 +74,6 @@ struct ThresholdLaw {
 
 /// The orders of the authors' analysis of 2018, with which RdpConversion::kBasic gives their figures: 2 to
 /// 100.5 by 0.5, and 200 from 100 to 1000 in equal ratios.
-[[nodiscard]] const std::vector<double>& PateOrders();
+[[nodiscard]] std::vector<double> PateOrders();
 
 }  // namespace trefoil::dp

@@ -63,10 +63,7 @@ FilterMode FilterModeNamed(std::string_view name) {
                     "\", expected \"rdp\", \"gdp\" or \"closed\"");
 }
 
-const std::vector<double>& DefaultFilterOrders() {
-  static const std::vector<double> orders{1.75, 2.5, 4, 6, 10, 16, 32, 64};
-  return orders;
-}
+std::vector<double> DefaultFilterOrders() { return {1.75, 2.5, 4, 6, 10, 16, 32, 64}; }
 
 FilterTerms MakeFilterTerms(FilterMode mode, double delta, std::vector<double> orders) {
   CheckDelta(delta);

@@ -39,7 +39,7 @@ struct FilterTerms {
 
 /// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon 9 to 26 % above the one of
 /// fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
-[[nodiscard]] const std::vector<double>& DefaultFilterOrders();
+[[nodiscard]] std::vector<double> DefaultFilterOrders();
 
 /// The terms as a JSON object: mode, delta, and, but for "closed", delta_cut, and orders for "rdp".
 [[nodiscard]] nlohmann::json ToJson(const FilterTerms& terms);

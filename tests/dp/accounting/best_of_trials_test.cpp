@@ -285,10 +285,11 @@ TEST(BestOfTrials, DependsOnNoOtherOrder) {
                            .weights = TrialLaw(8, 3)};
   const std::vector<double> few{2.5, 16};
   const auto curve = CurveOfTrials(event, few);
-  const auto all = CurveOfTrials(event, DefaultRdpOrders());
+  const auto defaults = DefaultRdpOrders();
+  const auto all = CurveOfTrials(event, defaults);
   for (std::size_t i = 0; i < few.size(); ++i) {
-    const auto at = std::find(DefaultRdpOrders().begin(), DefaultRdpOrders().end(), few[i]);
-    EXPECT_NEAR(curve[i], all[static_cast<std::size_t>(at - DefaultRdpOrders().begin())], 1e-12);
+    const auto at = std::find(defaults.begin(), defaults.end(), few[i]);
+    EXPECT_NEAR(curve[i], all[static_cast<std::size_t>(at - defaults.begin())], 1e-12);
   }
 }
 

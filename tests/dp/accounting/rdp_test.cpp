@@ -146,7 +146,7 @@ TEST(SampledGaussianRdp, RefusesWhatIsOutsideItsDomain) {
 }
 
 TEST(DefaultRdpOrders, AreTheDocumentedOnes) {
-  const auto& orders = DefaultRdpOrders();
+  const auto orders = DefaultRdpOrders();
   EXPECT_EQ(orders.front(), 1.1);
   EXPECT_EQ(orders[98], 10.9);
   EXPECT_EQ(orders[99], 12);

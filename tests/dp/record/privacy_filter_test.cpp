@@ -167,7 +167,7 @@ TEST(PrivacyFilter, DividesDeltaByItsOrders) {
 }
 
 TEST(PrivacyFilter, GrantsGaussiansNineTo26PercentAboveFixedParameters) {
-  const auto& orders = DefaultRdpOrders();
+  const auto orders = DefaultRdpOrders();
   double least = kInfinity;
   double most = 0;
   for (const double delta : {1e-6, 3e-6, 1e-5}) {
