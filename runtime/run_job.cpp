@@ -54,11 +54,11 @@ void ListenWhereTold(const RunOptions& options, jobs::PartyFile& party) {
   if (options.metrics.empty()) return;
   constexpr const char* kExpected = "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone";
   try {
-    party.metrics = jobs::ParseAddress(options.metrics);
+    party.metrics = {.listen = jobs::ParseAddress(options.metrics)};
   } catch (const ConfigError& error) {
     throw ConfigError(fmt::format("--metrics: {}", error.what()));
   }
-  if (!net::IsLoopback(party.metrics->host))
+  if (!net::IsLoopback(party.metrics->listen.host))
     throw ConfigError(fmt::format("--metrics: found \"{}\", expected {}", options.metrics, kExpected));
 }
 
@@ -89,7 +89,7 @@ void Announce(Run& run, const dp::EpsilonPair& planned) {
   session.display().SayFirst(jobs::FirstOf(job));
   session.Say(fmt::format("job {}: {}", job.name(), job.Title()));
   if (const auto& page = session.party().metrics)
-    session.Say(fmt::format("watch this run at http://{}/", jobs::ToText(*page)));
+    session.Say(fmt::format("watch this run at http://{}/", jobs::ToText(page->listen)));
   if (run.charges())
     session.Say(fmt::format("epsilon {}, delta {}, at most",
                             jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),

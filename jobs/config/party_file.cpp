@@ -123,13 +123,21 @@ void LogFields(FieldVisitor& v, LogSettings& s) {
     "The session log; one file for all runs if it is named.");
 }
 
-void MetricsFields(FieldVisitor& v, Address& listen) {
-  v("listen", listen, HostAndPort(),
-    "A loopback address in figures, `127.0.0.1:9100` or `[::1]:9100`: `run` serves a page to watch it by, "
-    "`/metrics`, `/healthz` and `/readyz` there (`operations.md`, \"Metrics and health\").");
+void MetricsFields(FieldVisitor& v, MetricsSettings& s) {
+  v("listen", s.listen, HostAndPort(),
+    "An address in figures: `run` serves a page to watch it by, `/metrics`, `/healthz` and `/readyz` there "
+    "(`operations.md`, \"Metrics and health\"). A loopback address, `127.0.0.1:9100` or `[::1]:9100`, but "
+    "with "
+    "`exposed`.");
+  v("exposed", s.exposed, Flag{}, Default(false).LeftOut(),
+    "Whether `listen` may be an address that other machines reach, as `0.0.0.0:9100`: whoever does can read "
+    "it "
+    "all, without TLS and without a password.");
   v.Check([&](const Section& metrics) {
-    if (!net::IsLoopback(listen.host))
-      metrics.Refuse("listen", "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone");
+    if (!s.exposed && !net::IsLoopback(s.listen.host))
+      metrics.Refuse(
+          "listen", "127.0.0.1:PORT or [::1]:PORT, where this machine alone can read it; or metrics.exposed");
+    if (!net::IsAddress(s.listen.host)) metrics.Refuse("listen", "an address in figures, as 0.0.0.0:9100");
   });
 }
 
@@ -181,7 +189,7 @@ void Fields(FieldVisitor& v, PartyFile& s) {
   v.Table("log", "What a run writes down of itself, and where.", [&] { LogFields(v, s.log); });
   v.Table("metrics",
           "Figures of a run while it goes on, and a page to watch; without the table there are none.",
-          s.metrics, [&](Address& listen) { MetricsFields(v, listen); });
+          s.metrics, [&](MetricsSettings& metrics) { MetricsFields(v, metrics); });
   v.Table("features", "What the job's `[features]` want of each party.", [&] {
     PathField(v, "model", s.feature_model,
               "Required for method `onnx`: the ONNX model of the job's `features.model_sha256`.");

@@ -103,6 +103,12 @@ struct LogSettings {
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
+/// Where a run's page and figures are served.
+struct MetricsSettings {
+  Address listen{};      ///< its host in figures
+  bool exposed = false;  ///< also to other machines
+};
+
 /// A party file (docs/reference/formats.md). Paths read from a file are absolute or relative to the working
 /// directory; WriteParty takes them as they are to stand in the file, relative to it.
 struct PartyFile {
@@ -125,7 +131,7 @@ struct PartyFile {
   std::optional<DepositSettings> deposits{};           ///< empty: none are taken
   std::optional<OwnerLedgerSettings> owner_ledgers{};  ///< empty: no cap, and nothing is kept
   LogSettings log{};
-  std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
+  std::optional<MetricsSettings> metrics{};  ///< empty: no page and no figures are served
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);

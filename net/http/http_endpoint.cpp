@@ -35,12 +35,12 @@ constexpr std::chrono::milliseconds kPauseAfterError{100};
 constexpr const char* kOfErrors = "errors";  // what lines are about, for the limiter
 constexpr const char* kOfDropped = "dropped";
 
-/// Whether a request's Host, which may have a port, is this machine's own.
-bool NamesThisMachine(beast::string_view host) {
+/// Whether a request's Host, which may have a port, is what no other site can have been given.
+bool NamesNoOtherSite(beast::string_view host) {
   const bool bracketed = host.starts_with('[');
   if (bracketed) host.remove_prefix(1);
   const auto name = host.substr(0, host.find(bracketed ? ']' : ':'));
-  return beast::iequals(name, "localhost") || IsLoopback(std::string(name));
+  return beast::iequals(name, "localhost") || IsAddress(std::string(name));
 }
 
 HttpAnswer AnswerTo(const http::request<http::empty_body>& request, const HttpEndpoint::Handler& handler) {
@@ -49,9 +49,8 @@ HttpAnswer AnswerTo(const http::request<http::empty_body>& request, const HttpEn
   try {
     const std::string target(request.target());
     auto answer = handler(target.substr(0, target.find('?')));
-    if (answer.policy.empty() || NamesThisMachine(request[http::field::host])) return answer;
-    return {.status = 403,
-            .body = "found another machine's name as Host, expected 127.0.0.1, [::1] or localhost\n"};
+    if (answer.policy.empty() || NamesNoOtherSite(request[http::field::host])) return answer;
+    return {.status = 403, .body = "found a name as Host, expected an address in figures or localhost\n"};
   } catch (const std::exception&) {  // for lack of memory: the job matters more than this page
     return {.status = 500, .body = "no answer\n"};
   }
@@ -113,6 +112,12 @@ bool IsLoopback(const std::string& host) {
   ErrorCode error;
   const auto address = asio::ip::make_address(host, error);
   return !error && address.is_loopback();
+}
+
+bool IsAddress(const std::string& host) {
+  ErrorCode error;
+  (void)asio::ip::make_address(host, error);
+  return !error;
 }
 
 class HttpEndpoint::Server {
@@ -206,7 +211,7 @@ class HttpEndpoint::Server {
 };
 
 HttpEndpoint::HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler, Log log) {
-  Require(IsLoopback(host), "HttpEndpoint: a loopback address");
+  Require(IsAddress(host), "HttpEndpoint: an address in figures");
   server_ = std::make_unique<Server>(tcp::endpoint(asio::ip::make_address(host), port), std::move(handler),
                                      std::move(log));
 }

@@ -39,7 +39,8 @@ RunMetrics::RunMetrics(const jobs::PartyFile& party, const std::string& party_fi
   status_.certificates = ExpiriesOf(party);
   try {
     endpoint_ = std::make_unique<net::HttpEndpoint>(
-        party.metrics->host, party.metrics->port, [this](const std::string& path) { return Answer(path); },
+        party.metrics->listen.host, party.metrics->listen.port,
+        [this](const std::string& path) { return Answer(path); },
         [this](const std::string& line) { Log(line); });
   } catch (const PassingError& error) {
     throw PassingError(fmt::format("{}: metrics.listen: {}", party_file, error.what()));

@@ -1,6 +1,7 @@
 """What a run tells programs on its machine while it goes on: metrics, health, readiness."""
 
 import re
+import shutil
 import time
 import unittest
 import urllib.error
@@ -19,18 +20,18 @@ class Metrics(ProgramTest):
         self.port = free_base_port()
         self.listen(f"127.0.0.1:{self.port}")
 
-    def listen(self, address):
+    def listen(self, address, more=""):
         path = self.folder / "d/party-1/party.toml"
         text = re.sub(r"\n\[metrics\][^[]*", "", path.read_text())
-        path.write_text(f'{text}\n[metrics]\nlisten = "{address}"\n')
+        path.write_text(f'{text}\n[metrics]\nlisten = "{address}"\n{more}')
 
     def start(self, party):
         return self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out", f"r{party}", "--threads", "1")
 
-    def get(self, page):
+    def get(self, page, host="127.0.0.1"):
         """Status and text of a page; None while nobody listens."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{page}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://{host}:{self.port}{page}", timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -93,6 +94,24 @@ class Metrics(ProgramTest):
             _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)
         self.assertEqual(self.get("/healthz")[0], None)
+
+    def test_serves_other_machines_where_told(self):
+        for more, expected in (("", None), ("exposed = true\n", 200)):
+            # 127.0.0.2 is this machine, but not the address that is served by default.
+            self.listen(f"{'0.0.0.0' if more else '127.0.0.1'}:{self.port}", more)
+            shutil.rmtree(self.folder / "r1", ignore_errors=True)
+            process = self.start(1)
+            self.wait_for("/healthz", 200)
+            for page in ("/metrics", "/"):
+                self.assertEqual(self.get(page, "127.0.0.2")[0], expected)
+            if more:  # a name may have been made to lead here
+                named = urllib.request.Request(f"http://127.0.0.2:{self.port}/", headers={"Host": "evil.example"})
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(named, timeout=5)
+                self.assertEqual(refused.exception.code, 403)
+                refused.exception.close()
+            process.terminate()
+            process.communicate(timeout=PATIENCE)
 
     def test_refuses_what_others_could_reach(self):
         for address in ("0.0.0.0:9100", "localhost:9100"):

@@ -59,11 +59,19 @@ TEST(PartyFile, ReadsWhereMetricsAreServed) {
   const auto party =
       ReadParty(folder.Write("party.toml", std::string(kParty) + "[metrics]\nlisten = \"127.0.0.1:9100\"\n"));
   ASSERT_TRUE(party.metrics);
-  EXPECT_EQ(ToText(*party.metrics), "127.0.0.1:9100");
+  EXPECT_EQ(ToText(party.metrics->listen), "127.0.0.1:9100");
+  EXPECT_FALSE(party.metrics->exposed);
   EXPECT_NE(PartyToml(party).find("[metrics]\nlisten = \"127.0.0.1:9100\"\n"), std::string::npos);
   for (const char* address : {"0.0.0.0:9100", "localhost:9100", "10.0.0.1:9100", "[::]:9100"}) {
     const auto open = std::string(kParty) + "[metrics]\nlisten = \"" + address + "\"\n";
     EXPECT_THROW((void)ReadParty(folder.Write("open.toml", open)), ConfigError) << address;
+    const bool name = std::string(address).starts_with("localhost");
+    const auto exposed = folder.Write("exposed.toml", open + "exposed = true\n");
+    if (name) {
+      EXPECT_THROW((void)ReadParty(exposed), ConfigError);
+    } else {
+      EXPECT_EQ(ToText(ReadParty(exposed).metrics->listen), address);
+    }
   }
 }
 

@@ -86,7 +86,8 @@ TEST(HttpEndpoint, AnswersEachPage) {
 
 TEST(HttpEndpoint, GuardsWhatIsForABrowser) {
   const HttpEndpoint endpoint("127.0.0.1", 0, &Pages);
-  for (const char* host : {"127.0.0.1:9100", "[::1]:9100", "[::1]", "localhost:9100", "LOCALHOST"}) {
+  for (const char* host : {"127.0.0.1:9100", "[::1]:9100", "[::1]", "10.0.0.1", "[fe80::1]:9100",
+                           "localhost:9100", "LOCALHOST"}) {
     const auto page = Ask(endpoint, std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
     EXPECT_THAT(page, StartsWith("HTTP/1.1 200 OK\r\n")) << host;
     EXPECT_THAT(page, HasSubstr("Content-Type: text/html\r\n")) << host;
@@ -95,8 +96,8 @@ TEST(HttpEndpoint, GuardsWhatIsForABrowser) {
     EXPECT_THAT(page, HasSubstr("X-Content-Type-Options: nosniff\r\n")) << host;
     EXPECT_THAT(page, HasSubstr("Cache-Control: no-store\r\n")) << host;
   }
-  for (const char* host :
-       {"evil.example", "evil.example:9100", "localhost.evil.example", "10.0.0.1", "[", ":9100", ""}) {
+  for (const char* host : {"evil.example", "evil.example:9100", "localhost.evil.example",
+                           "10.0.0.1.evil.example", "[", ":9100", ""}) {
     const auto page = Ask(endpoint, std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
     EXPECT_THAT(page, StartsWith("HTTP/1.1 403 ")) << host;
     EXPECT_THAT(page, Not(HasSubstr("<p>7"))) << host;
@@ -159,10 +160,14 @@ TEST(HttpEndpoint, SaysThatItCannotAcceptAConnectionAndTakesItLater) {
   EXPECT_THAT(text, EndsWith("trefoil_step 7\n"));
 }
 
-TEST(HttpEndpoint, ListensOnThisMachineAlone) {
+TEST(HttpEndpoint, ListensAtAnAddress) {
   for (const char* host : {"127.0.0.1", "127.1.2.3", "::1"}) EXPECT_TRUE(IsLoopback(host)) << host;
-  for (const char* host : {"0.0.0.0", "10.0.0.1", "::", "localhost", "no address", ""}) {
+  for (const char* host : {"0.0.0.0", "10.0.0.1", "::"}) {
     EXPECT_FALSE(IsLoopback(host)) << host;
+    EXPECT_TRUE(IsAddress(host)) << host;
+  }
+  for (const char* host : {"localhost", "no address", ""}) {
+    EXPECT_FALSE(IsLoopback(host) || IsAddress(host)) << host;
     EXPECT_THROW(HttpEndpoint(host, 0, &Pages), ContractError) << host;
   }
   const HttpEndpoint first("127.0.0.1", 0, &Pages);
