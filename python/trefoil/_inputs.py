@@ -105,6 +105,7 @@ class Inputs:
         if labels and y is not None and label is not None:
             if len(y) != len(X):
                 raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
+            require_unmasked(y, f"{owner}y")
             frame = X.assign(**{label["column"]: np.asarray(y)})
         if not header:
             frame = self._ordered(frame, data, owner)
@@ -159,15 +160,22 @@ def _mark(marks: str | list[str]) -> str:
     return marks[0] if marks else ""
 
 
+def require_unmasked(values: Any, name: str) -> None:
+    """What lies under a mask would count as if it were there."""
+    if np.ma.is_masked(values):
+        raise DataError(f"{name}: found masked numbers, expected all: fill them as the job says")
+
+
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """Anything that is an array of numbers: NumPy, pandas, sparse, or what has __array__."""
     if values is None:
         raise DataError(f"{name}: found None, expected an array of numbers")
     if hasattr(values, "toarray"):
         values = values.toarray()
+    require_unmasked(values, name)
     try:
         array = np.asarray(values)
-    except ValueError as error:  # rows of different lengths
+    except (ValueError, TypeError, RuntimeError) as error:  # rows of different lengths; what __array__ raises
         raise DataError(f"{name}: found no array ({error}), expected an array of numbers") from None
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name}: found an array of dtype {array.dtype}, expected numbers")

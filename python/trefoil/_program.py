@@ -75,12 +75,15 @@ def last_line(error: str) -> str:
 
 
 def error_of(code: int, text: str) -> Error:
-    """The exit code's error; what a peer sent wrong has the network's code, and no party that was lost."""
-    if code < 0 or code >= 128:
-        return StoppedError(text or f"stopped by signal {-code if code < 0 else code - 128}")
-    if code == 3 and not text.startswith(("lost party", "before the start: party", "party")):
-        return ProtocolError(text)
-    error = _CODES.get(code, Error)(text)
-    if isinstance(error, NetworkError) and (peer := re.search(r"party (\d)", text)):
+    """The exit code's error; what a peer sent wrong has the network's code, and its text names no party that was lost."""
+    if code < 0:  # killed: what it last wrote is no account of that
+        return StoppedError(f"stopped by signal {-code}")
+    if code >= 128:
+        return StoppedError(text or f"stopped by signal {code - 128}")
+    kind = _CODES.get(code, Error)
+    if kind is NetworkError and not re.match(r"lost party \d|(before the start: )?party \d: ", text):
+        kind = ProtocolError
+    error = kind(text)
+    if isinstance(error, (NetworkError, ProtocolError)) and (peer := re.search(r"party (\d)", text)):
         error.peer = int(peer[1])
     return error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from trefoil._party_run import PartyRun
-from trefoil.errors import NetworkError
+from trefoil.errors import NetworkError, StoppedError
 from trefoil.job import Job
 from trefoil.party import trial_parties
 from trefoil.result import Step
@@ -59,6 +59,9 @@ def _ends(runs: Sequence[PartyRun], tell: Callable[[Step], Any]) -> list[BaseExc
 
 
 def _raise_cause(errors: Sequence[BaseException | None]) -> None:
+    for party, error in enumerate(errors):
+        if isinstance(error, StoppedError):
+            error.args = (f"party {party}: {error}",)
     found = [error for error in errors if error is not None]
     causes = [error for error in found if not isinstance(error, NetworkError)]
     for error in causes or found:

@@ -32,17 +32,26 @@ def schema_of(
 ) -> Draft:
     """Drafts the table [data] of a job with `format = "csv"` from a frame of pandas.
 
-    Numbers get mean 0 and scale 1, never the frame's. Texts of at most `most_values` different values become
-    categories; others are left out. `rows` are the declared capacities of the three parties.
+    Numbers get mean 0 and scale 1, never the frame's. Texts of at most `most_values` different values, and True and
+    False, become categories; others, and dates, are left out. `rows` are the declared capacities of the three parties.
+
+    Raises DataError without the label's column, ConfigError for one class, or more than `most_values`.
     """
     if label not in df.columns:
         raise DataError(f"frame: found no column {label}, expected the label's")
-    columns, from_data, to_give, features = [], [], [], 0
+    columns: list[dict[str, Any]] = []
+    from_data, to_give, features = [], [], 0
     for column in df.columns:
         if column == label:
             continue
         place = f"data.column {column}"
-        if df[column].dtype.kind in "biuf":
+        if df[column].isna().any():
+            to_give.append(f"{place}: how missing values are marked (data.missing), and what they count as")
+        if df[column].dtype.kind == "M":
+            columns.append({"name": str(column), "kind": "ignore"})
+            to_give.append(f'{place}: left out; kind = "date" with format, origin, mean and scale, if it is to count')
+            continue
+        if df[column].dtype.kind in "iuf":
             columns.append({"name": str(column), "kind": "number", "mean": 0.0, "scale": 1.0})
             to_give.append(f"{place}: mean and scale by which its numbers become of size 1")
             features += 1
@@ -58,6 +67,13 @@ def schema_of(
     classes = sorted(map(str, df[label].dropna().unique()))
     if len(classes) < 2:
         raise ConfigError(f"data.label {label}: found {len(classes)} classes, expected two or more")
+    if len(classes) > most_values:
+        raise ConfigError(
+            f"data.label {label}: found {len(classes)} classes, expected at most {most_values}: a number that is to be"
+            " predicted is a [data.target]"
+        )
+    if df[label].isna().any():
+        to_give.append(f"data.label {label}: rows without a label are to be left out of the frames")
     from_data.append(f"data.label {label}: values {', '.join(classes)}")
     if not any(rows):
         to_give.append("data.rows: how many records each party may have")

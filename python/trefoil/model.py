@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trefoil import _core
-from trefoil._inputs import Inputs
+from trefoil._inputs import Inputs, require_unmasked
 from trefoil.errors import ConfigError
 
 
@@ -146,12 +146,13 @@ class Model:
         return shares
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of records whose class is predicted; of targets R²."""
+        """The share of records whose class is predicted; of targets R². Labels are as `evaluate` takes them."""
         if self.target_range is not None:
+            require_unmasked(y, "y")
             targets = np.asarray(y, dtype=np.float64)
             errors = np.sum((self.predict(X) - targets) ** 2)
             return float(1 - errors / np.sum((targets - targets.mean()) ** 2))
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        return float(self.evaluate(X, y)["accuracy"])
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
         """How the model does on these records, as `trefoil evaluate --json` says it: "accuracy", "balanced_accuracy",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from trefoil import _core
 from trefoil.result import Step
@@ -27,6 +27,16 @@ class Bar:
         self._bar.set_postfix_str(f"epsilon {outsider} / {insider}")
         if step.step == step.steps:
             self._bar.close()
+
+
+def counted(steps: range, progress: bool) -> Iterable[int]:
+    """The same, with a bar of tqdm if wanted."""
+    if not progress:
+        return steps
+    from tqdm.auto import tqdm
+
+    bar: Iterable[int] = tqdm(steps, unit="step")
+    return bar
 
 
 def teller(progress: Progress) -> Callable[[Step], Any]:

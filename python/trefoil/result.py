@@ -70,7 +70,12 @@ class Result:
         return Path(file)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draws what was spent after each step, with matplotlib. Returns the axes."""
+        """Draws what was spent after each step, with matplotlib. Returns the axes.
+
+        Raises ConfigError for a run without steps, whose one charge is epsilon_outsider and epsilon_insider.
+        """
+        if not self.steps:
+            raise ConfigError("plot: found a run without steps, expected one whose job has them")
         if axes is None:
             import matplotlib.pyplot
 

@@ -2,7 +2,8 @@
 
 They are for trials, and for pipelines that are to run among three organisations later: whoever has the process has all
 the data. Each `fit` is a release of its own: cross-validation with k folds, and a search over parameters, cost k fits
-or more on the same records, whose epsilons add up, and whose scores are computed on clear data and covered by none.
+or more on the same records, whose epsilons add up, and whose scores are computed on clear data and covered by none. The
+way to choose settings on private records is a job of type `tune` (trefoil.Job.tune): one epsilon for all its trials.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from trefoil.errors import ConfigError, DataError
+from trefoil.progress import counted
 from trefoil.session import Numbers, Rows, Session, SimulatedSession
 
 try:
@@ -41,8 +42,9 @@ class PrivateTrainer:
     `optimizer`: any; it gets the noisy sum over the public expected batch as the parameters' gradients, and what it
     makes of it (momentum, Adam) costs nothing more.
     `data`: this party's records, as a tuple (X, y) of arrays or tensors, whose numbers get the model's precision, or
-    what has len() and data[k] = (x, y); with a SimulatedSession three of them. The session draws the rows: a loader's
-    shuffled batches would not be the coins that epsilon counts on. data[k] has to be a function of record k alone.
+    what has len() and data[k] = (x, y), or a loader of such a data set; with a SimulatedSession three of them. The
+    session draws the rows: of a loader its data set alone counts, since its batches would not be the coins that epsilon
+    counts on. data[k] has to be a function of record k alone.
     `loss(outputs, targets)`: of a batch of one record; default cross-entropy. A mean over one record takes weights of
     classes out again: with such, reduction="sum". `block`: records whose gradients are in memory at once.
 
@@ -72,7 +74,8 @@ class PrivateTrainer:
             raise ConfigError('sum.summed: found "owner", expected "program", which clips each record\'s gradient')
         if session.job.release_to != [0, 1, 2]:
             raise ConfigError("release.to: found fewer parties, expected all three: each goes on from the sum")
-        self._data: Sequence[Any] = data if isinstance(session, SimulatedSession) else [data]
+        given = data if isinstance(session, SimulatedSession) else [data]
+        self._data: Sequence[Any] = [_data_set_of(own) for own in given]
         if len(self._data) != len(session.records):
             raise DataError(f"data: found that of {len(self._data)} parties, expected {len(session.records)}")
         for own, records in zip(self._data, session.records):
@@ -90,10 +93,13 @@ class PrivateTrainer:
         if (found := dimension(self.model)) != self.session.dimension:
             raise ConfigError(f"sum.dimension: found {self.session.dimension}, expected {found}, as the model has")
 
-    def run(self, steps: int | None = None, on_step: Callable[[int], Any] | None = None) -> None:
-        """Makes so many steps, or all that the session has left. `on_step` is told how many calls have been made."""
+    def run(
+        self, steps: int | None = None, on_step: Callable[[int], Any] | None = None, progress: bool = False
+    ) -> None:
+        """Makes so many steps, or all that the session has left. `on_step` is told how many calls have been made;
+        `progress` shows a bar of tqdm."""
         left = self.session.calls - self.session.calls_made
-        for _ in range(left if steps is None else steps):
+        for _ in counted(range(left if steps is None else steps), progress):
             self.step()
             if on_step is not None:
                 on_step(self.session.calls_made)
@@ -125,9 +131,11 @@ class PrivateTrainer:
         """A row for each record, some records after the other."""
         for first in range(0, len(rows), self.block):
             gradients = self._of_block(own, rows[first : first + self.block])
-            finite = torch.isfinite(gradients).all(dim=1)
-            self._lost += int((~finite).sum())
-            yield torch.where(finite[:, None], gradients, 0.0).numpy()
+            if not torch.isfinite(gradients.sum()):  # a sum is a fraction of the work of a look at each number
+                finite = torch.isfinite(gradients).all(dim=1)
+                self._lost += int((~finite).sum())
+                gradients = torch.where(finite[:, None], gradients, 0.0)
+            yield gradients.numpy()
 
     def _of_block(self, own: Any, rows: Rows) -> Any:
         """A row for each record, whose gradient nothing but that record, the weights and what is fixed goes into."""
@@ -145,6 +153,22 @@ class PrivateTrainer:
         if not torch.equal(coins, torch.get_rng_state()):
             raise ConfigError("data: found records made with coins of PyTorch's generator, expected none")
         return gradients.double()
+
+
+def _data_set_of(own: Any) -> Any:
+    """A loader's data set, if that gives its records as the loader does; else the records themselves."""
+    kinds = torch.utils.data
+    if not isinstance(own, kinds.DataLoader):
+        return own
+    if isinstance(own.dataset, kinds.IterableDataset):
+        raise DataError("data: found a loader of a stream, expected records by number: the session draws the rows")
+    if own.collate_fn not in (kinds.default_collate, kinds.default_convert):
+        raise DataError("data: found a loader with a collate_fn of its own, expected its data set to give records")
+    if type(own.sampler) not in (kinds.SequentialSampler, kinds.RandomSampler):
+        raise DataError(
+            f"data: found a loader that takes rows by {type(own.sampler).__name__}, expected all: give the subset itself"
+        )
+    return own.dataset
 
 
 def _objection(module: Any) -> str:

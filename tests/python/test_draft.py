@@ -44,6 +44,27 @@ def test_keeps_the_statistics_of_numbers_to_itself():
     assert draft.to_give[-1] == "data.rows: how many records each party may have"
 
 
+def test_drafts_truths_dates_and_gaps_as_what_they_are():
+    frame = people().assign(smokes=[row % 3 == 0 for row in range(60)], seen=pandas.Timestamp("2024-02-29"))
+    frame.loc[3, "age"] = np.nan
+    frame.loc[7, "ill"] = None
+    draft = trefoil.schema_of(frame, label="ill", rows=[60] * 3)
+    columns = {column["name"]: column for column in draft.data["column"]}
+    assert columns["smokes"] == {"name": "smokes", "kind": "category", "values": ["False", "True"]}
+    assert columns["seen"] == {"name": "seen", "kind": "ignore"}
+    assert [line.split(":")[0] for line in draft.to_give] == [
+        "data.column age",
+        "data.column age",
+        "data.column seen",
+        "data.label ill",
+    ]
+    whole = frame.dropna()
+    job = trefoil.Job.from_dict({**toy_keys(expected_batch=40), "data": draft.data})
+    assert trefoil.simulate(job, [whole] * 3).model is not None
+    with pytest.raises(trefoil.ConfigError, match="^data.label age: found 60 classes, expected at most 50: a number"):
+        trefoil.schema_of(people(), label="age")
+
+
 def test_refuses_frames_without_two_classes():
     with pytest.raises(trefoil.DataError, match="^frame: found no column sick, expected the label's$"):
         trefoil.schema_of(people(), label="sick")

@@ -13,7 +13,7 @@ import pytest
 from conftest import toy_keys, toy_records
 
 import trefoil
-from trefoil import _program
+from trefoil import _party_run, _program
 
 pytestmark = pytest.mark.skipif(not _program.PROGRAM.exists(), reason="the program is not built with the package")
 
@@ -33,6 +33,15 @@ def test_trains_as_three_organisations_do(among_processes, result):
     assert [step.step for step in trained.steps] == list(range(1, 13)) and seen[-1].step == 12
     assert trained.folder == out / "party-0" / "out"
     assert all((out / f"party-{party}" / "out" / "audit.jsonl").exists() for party in range(3))
+
+
+def test_names_the_party_whose_process_was_killed(parties, monkeypatch):
+    job = trefoil.Job.from_dict(toy_keys(steps=100_000))
+    runs = []
+    started = _party_run.PartyRun.__init__
+    monkeypatch.setattr(_party_run.PartyRun, "__init__", lambda run, *more: (runs.append(run), started(run, *more))[1])
+    with pytest.raises(trefoil.StoppedError, match="^party 2: stopped by signal 9$"):
+        trefoil.simulate(job, parties, lambda step: runs[2].kill(), processes=True)
 
 
 def test_keeps_nothing_where_no_folder_is_named(job, parties, tmp_path, monkeypatch):

@@ -145,6 +145,40 @@ def test_takes_frames_and_sparse_matrices(job, parties):
     assert result.model.predict(pandas.DataFrame(X0)).shape == (100,)
 
 
+class OfAnotherLibrary:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        if self.array is None:
+            raise RuntimeError("it is elsewhere")
+        return np.asarray(self.array, dtype)
+
+
+def test_takes_what_has_an_array_and_no_masked_numbers(result, parties):
+    X, y = parties[0]
+    wanted = result.model.predict(X)
+    assert (result.model.predict(OfAnotherLibrary(X)) == wanted).all()
+    assert (result.model.predict(np.ma.masked_invalid(X)) == wanted).all()  # none is masked
+    with pytest.raises(trefoil.DataError, match=r"^X: found no array \(it is elsewhere\), expected an array of numbers$"):
+        result.model.predict(OfAnotherLibrary(None))
+    with pytest.raises(trefoil.DataError, match="^X: found masked numbers, expected all"):
+        result.model.predict(np.ma.masked_greater(X, 0.5))
+
+
+def test_scores_labels_that_are_texts_or_numbers_in_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": np.tile([-0.5, 0.5], 60), "ill": np.tile([0, 1], 60)})
+    keys = toy_keys(expected_batch=120, max_batch_per_owner=120)
+    keys["data"] = trefoil.schema_of(frame, "ill", rows=[120] * 3).data
+    keys["privacy"]["epsilon"] = 20.0
+    model = trefoil.simulate(trefoil.Job.from_dict(keys), [frame] * 3).model
+    assert model.score(frame, frame.ill) == model.score(frame, frame.ill.astype(str)) == 1.0
+    assert model.evaluate(frame)["accuracy"] == 1.0
+    with pytest.raises(trefoil.DataError, match='found "maybe"'):
+        model.score(frame, ["maybe"] * 120)
+
+
 @pytest.mark.parametrize("style", ["npz", "idx"])
 def test_takes_arrays_for_every_format(style, parties):
     keys = toy_keys()
@@ -213,6 +247,8 @@ def test_counts_a_column_of_frames(header):
     result = trefoil.simulate(job, [frame] * 3)
     counts = result.files["histogram.csv"].decode()
     assert "red,6" in counts and "blue,3" in counts  # wrong with a probability below 2e-10 at epsilon 50
+    with pytest.raises(trefoil.ConfigError, match="^plot: found a run without steps"):
+        result.plot()
     with pytest.raises(trefoil.DataError, match="party 0's X: found ndarray, expected a frame"):
         trefoil.simulate(job, [frame.to_numpy(), frame, frame])
     if not header:

@@ -1,5 +1,6 @@
 """Training of PyTorch models by noisy sums; skipped where there is no PyTorch 2."""
 
+import importlib.util
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -130,8 +131,9 @@ def test_gradients_are_those_of_each_record_alone(kind):
 def test_takes_data_sets_of_pytorch():
     model = net()
     tensors = [torch.utils.data.TensorDataset(*map(torch.from_numpy, images(k))) for k in range(3)]
+    tensors[1] = torch.utils.data.DataLoader(tensors[1], batch_size=7, shuffle=True)  # its data set alone counts
     with trefoil.SimulatedSession(job_of(model, steps=2)) as session:
-        PrivateTrainer(model, torch.optim.Adam(model.parameters()), session, tensors).run()
+        PrivateTrainer(model, torch.optim.Adam(model.parameters()), session, tensors).run(progress=bool(importlib.util.find_spec("tqdm")))
     assert session.calls_made == 2
 
 
@@ -189,8 +191,11 @@ def test_refuses_what_would_break_the_promise():
     refused("release.to: found fewer parties", job=job_of(net(), release={"to": [0]}))
     refused("found 119 records, expected the session's 120", own=[images(0, 119), *data[1:]], error=trefoil.DataError)
     refused("data: found that of 2 parties, expected 3", own=data[:2], error=trefoil.DataError)
-    loader = torch.utils.data.DataLoader(list(zip(*data[0])))
-    refused("found DataLoader, expected records by number", own=[loader] * 3, error=trefoil.DataError)
+    own_batches = torch.utils.data.DataLoader(list(zip(*data[0])), collate_fn=lambda records: records)
+    refused("found a loader with a collate_fn of its own", own=[own_batches] * 3, error=trefoil.DataError)
+    some = torch.utils.data.DataLoader(list(zip(*data[0])), sampler=torch.utils.data.SubsetRandomSampler([1, 2]))
+    refused("that takes rows by SubsetRandomSampler, expected all", own=[some] * 3, error=trefoil.DataError)
+    refused("found generator, expected records by number", own=[(pair for pair in data[0])] * 3, error=trefoil.DataError)
     fixed = with_norm(torch.nn.Sequential(torch.nn.BatchNorm2d(4), torch.nn.Dropout()).eval())
     PrivateTrainer(fixed, sgd(fixed), trefoil.SimulatedSession(job_of(fixed)), data)
 
