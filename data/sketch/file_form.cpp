@@ -1,9 +1,11 @@
 #include "data/sketch/file_form.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "base/error.h"
 #include "data/columns/column_encoder.h"
@@ -25,27 +27,54 @@ Records ReadSome(const std::filesystem::path& path, const CsvDialect& dialect, s
 }
 
 /// How many records have as many fields as most have, if these are several.
-std::size_t RecordsOfOneWidth(const Records& records) {
-  std::map<std::size_t, std::size_t> widths;
-  for (const auto& fields : records) ++widths[fields.size()];
+std::size_t RecordsOfOneWidth(const std::vector<std::size_t>& widths) {
+  std::map<std::size_t, std::size_t> counts;
+  for (const auto width : widths) ++counts[width];
   std::size_t most = 0;
-  for (const auto& [width, count] : widths) most = std::max(most, width > 1 ? count : 0);
+  for (const auto& [width, count] : counts) most = std::max(most, width > 1 ? count : 0);
   return most;
+}
+
+std::vector<std::size_t> WidthsOf(const Records& records) {
+  std::vector<std::size_t> widths;
+  for (const auto& fields : records) widths.push_back(fields.size());
+  return widths;
+}
+
+/// The same of lines, whatever is in quotes.
+std::vector<std::size_t> WidthsOfLines(const std::string& content, char separator) {
+  std::vector<std::size_t> widths;
+  std::istringstream lines(content);
+  for (std::string line; widths.size() < kRecordsForForm && std::getline(lines, line);)
+    widths.push_back(1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), separator)));
+  return widths;
 }
 
 char SeparatorOf(const std::filesystem::path& path) {
   char best = ',';
   std::size_t most = 0;
+  bool all = false;  // whether it cuts each record into as many fields
+  std::size_t most_failed = 0;
+  std::exception_ptr failed;
   for (const char separator : {',', ';', '\t', '|'}) {
     std::size_t count = 0;
+    std::size_t records = 0;
     try {
-      count = RecordsOfOneWidth(ReadSome(path, {.separator = separator}, kRecordsForForm));
+      const auto widths = WidthsOf(ReadSome(path, {.separator = separator}, kRecordsForForm));
+      count = RecordsOfOneWidth(widths);
+      records = widths.size();
     } catch (const DataError&) {
-      continue;  // quotes in the middle of a field, which another separator cuts off
+      // Quotes in the middle of a field, which another separator cuts off; or this is the one, and they are wrong.
+      const auto lines = RecordsOfOneWidth(WidthsOfLines(ReadFile(path), separator));
+      if (lines > most_failed) failed = std::current_exception();
+      most_failed = std::max(most_failed, lines);
     }
-    if (count > most) best = separator;
-    most = std::max(most, count);
+    if (count <= most) continue;
+    best = separator;
+    most = count;
+    all = count == records;
   }
+  if (!all && most_failed > most) std::rethrow_exception(failed);
   return best;
 }
 
@@ -67,12 +96,16 @@ Records ReadAll(const std::filesystem::path& path, CsvDialect& dialect) {
   return ReadSome(path, dialect, SIZE_MAX);
 }
 
-char DecimalOf(const Records& records) {
+/// Of a table with commas between fields a number in quotes with three digits behind its comma may be one of thousands.
+char DecimalOf(const Records& records, char separator) {
+  constexpr std::size_t kThousands = 3;
   bool comma = false;
   for (const auto& fields : records) {
     for (const auto& field : fields) {
       if (IsNumber(field, '.') && field.find('.') != std::string::npos) return '.';
-      comma = comma || (field.find(',') != std::string::npos && IsNumber(field, ','));
+      const auto at = field.find(',');
+      if (at == std::string::npos || !IsNumber(field, ',')) continue;
+      comma = comma || separator != ',' || field.size() - at - 1 != kThousands;
     }
   }
   return comma ? ',' : '.';
@@ -141,7 +174,7 @@ FileRecords ReadRecordsOf(const DataFiles& files, std::optional<bool> header) {
   file.form.dialect.separator = SeparatorOf(path);
   file.records = ReadAll(path, file.form.dialect);
   if (file.records.empty()) ThrowDataError(path, "", "an empty file", "records");
-  if (file.form.dialect.separator != ',') file.form.decimal = DecimalOf(file.records);
+  file.form.decimal = DecimalOf(file.records, file.form.dialect.separator);
   file.form.header = header ? *header : HasHeader(file.records, file.form.decimal);
   if (!file.form.header) return file;
   file.names = std::move(file.records.front());

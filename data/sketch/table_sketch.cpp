@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "data/columns/column_encoder.h"
@@ -132,6 +134,16 @@ void TakeOwnMark(ColumnSketch& sketch, Fields& fields, const std::set<std::strin
   sketch.marks.insert(sketch.marks.end(), usual.begin(), usual.end());
 }
 
+bool IsProse(const Fields& fields) {
+  constexpr std::size_t kFewestWords = 3;
+  const auto of_words = std::count_if(fields.begin(), fields.end(), [](const std::string& field) {
+    std::istringstream words(field);
+    const std::istream_iterator<std::string> first(words);
+    return static_cast<std::size_t>(std::distance(first, {})) >= kFewestWords;
+  });
+  return 2 * static_cast<std::size_t>(of_words) > fields.size();
+}
+
 ColumnSketch SketchColumn(const FileRecords& file, std::size_t column, std::set<std::string>& marks) {
   ColumnSketch sketch;
   sketch.name = file.form.header ? file.names[column] : std::string("c").append(std::to_string(column + 1));
@@ -149,6 +161,7 @@ ColumnSketch SketchColumn(const FileRecords& file, std::size_t column, std::set<
   if (sketch.marks.empty()) marks.insert(usual.begin(), usual.end());
   SketchKinds(sketch, fields, file.form.decimal);
   SketchValues(sketch, fields, file.form.decimal);
+  sketch.prose = !sketch.numbers && !sketch.date_format && IsProse(fields);
   return sketch;
 }
 
@@ -156,12 +169,20 @@ void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
   const std::size_t width = file.form.header ? file.names.size() : file.records.front().size();
   for (std::size_t k = 0; k < file.records.size(); ++k) {
     if (file.records[k].size() == width) continue;
-    ThrowDataError(path, std::string("record ").append(std::to_string(k + 1)),
-                   std::to_string(file.records[k].size()) + " fields", std::to_string(width));
+    ThrowDataError(
+        path, std::string("record ").append(std::to_string(k + 1)),
+        std::to_string(file.records[k].size()) + " fields",
+        std::to_string(width) + (file.form.header ? ", as the header has" : ", as the first line has"));
   }
+  if (width == 1)
+    ThrowDataError(path, "", "one column",
+                   file.form.query ? "the label and others"
+                                   : "several, with , ; | or a tab between fields, not blanks alone");
   std::set<std::string> seen;
   for (const auto& name : file.names) {
-    if (name.empty()) ThrowDataError(path, "header", "a column without a name", "a name for each");
+    if (name.empty())
+      ThrowDataError(path, "header", "a column without a name",
+                     "a name for each (of pandas: to_csv(index=False)), or --header no");
     if (!seen.insert(name).second)
       ThrowDataError(path, "header", "column " + Quote(name) + " twice", "each column once");
   }

@@ -24,6 +24,7 @@ struct ColumnSketch {
   std::optional<std::string>
       date_format{};          ///< where all are dates of one format (data/columns/date_format.h)
   std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one
+  bool prose = false;         ///< whether most fields are of three words or more
   bool more_values = false;   ///< whether there are more than kMaxSketchedValues, which are left out
   double middle = 0;          ///< of numbers and dates (in days since 2000-01-01) the median,
   double spread =
@@ -43,8 +44,8 @@ struct TableSketch {
 };
 
 /// Reads one CSV file, or what a query gives. `header`: whether its first line names the columns, where that is known.
-/// Memory: the content twice. Throws DataError for a table without rows, a row with another number of fields, a column
-/// that is named twice or not at all, and as ReadRecordsOf.
+/// Memory: the content twice. Throws DataError for a table without rows, or of one column, a row with another number of
+/// fields, a column that is named twice or not at all, and as ReadRecordsOf.
 [[nodiscard]] TableSketch SketchTable(const DataFiles& files, std::optional<bool> header = {});
 
 }  // namespace trefoil::data

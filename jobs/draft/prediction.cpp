@@ -31,17 +31,18 @@ bool HasManyValues(const data::ColumnSketch& label) {
   return label.more_values || label.values.size() > kMaxClasses;
 }
 
-/// Classes have no order: the first or the last number is as frequent as any of them.
+/// Few whole numbers. Classes have no order: the first or the last number is as frequent as any of them.
 bool AreRatings(const data::ColumnSketch& label) {
-  if (label.values.size() < kFewestRatings) return false;
+  if (!label.whole || HasManyValues(label) || label.values.size() < kFewestRatings) return false;
   const auto peak =
       std::max_element(label.values.begin(), label.values.end(),
                        [](const auto& one, const auto& other) { return one.rows < other.rows; });
   return kRatingPeak * std::max(label.values.front().rows, label.values.back().rows) < peak->rows;
 }
 
-/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range.
+/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range; of ratings the ends.
 std::string TargetText(const data::ColumnSketch& label) {
+  if (AreRatings(label)) return fmt::format("target {:.15g} {:.15g}", label.least, label.most);
   const double margin = (label.most - label.least) / 10;
   const double unit = std::pow(10.0, std::floor(std::log10(10 * margin)) - 1);
   const double low = std::floor((label.least - margin) / unit) * unit;
@@ -58,12 +59,14 @@ std::string ClassesText(const data::ColumnSketch& label) {
 Question TargetQuestion(const data::ColumnSketch& label) {
   const auto classes = HasManyValues(label) ? std::string("their values")
                                             : fmt::format("their values, here {}", ClassesText(label));
-  return {.key = "classes",
-          .text = fmt::format("{} is a number to be predicted: \"target LOW HIGH\", its range; others are an "
-                              "error.\nOr classes, in the order of {}; another spelling follows \"or\".",
-                              label.name, classes),
-          .proposal = TargetText(label),
-          .publishes = true};
+  const auto* ends = AreRatings(label) ? " (these are this file's ends: take those of the scale)" : "";
+  return {
+      .key = "classes",
+      .text = fmt::format("{} is a number to be predicted: \"target LOW HIGH\", its range{}; others are an "
+                          "error.\nOr classes, in the order of {}; another spelling follows \"or\".",
+                          label.name, ends, classes),
+      .proposal = TargetText(label),
+      .publishes = true};
 }
 
 Question ClassesQuestion(const data::ColumnSketch& label) {

@@ -60,8 +60,12 @@ void AskForm(const data::TableSketch& table, Interview& interview) {
 }
 
 const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& interview) {
-  const Question question{
-      .key = "label", .text = "Which column is to be predicted?", .proposal = table.columns.back().name};
+  // A separator at each line's end makes a column without values.
+  const auto has_values = [](const auto& column) { return column.more_values || !column.values.empty(); };
+  const auto last = std::find_if(table.columns.rbegin(), table.columns.rend(), has_values);
+  const Question question{.key = "label",
+                          .text = "Which column is to be predicted?",
+                          .proposal = last == table.columns.rend() ? table.columns.back().name : last->name};
   return AskFor(interview, question, [&](const std::string& answer) -> const data::ColumnSketch& {
     const auto* found = Find(table, answer);
     if (found == nullptr)
@@ -90,6 +94,10 @@ Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
           .publishes = true};
 }
 
+const data::ColumnSketch& SketchOf(const data::TableSketch& table, const Question& question) {
+  return *Find(table, question.key.substr(question.key.find(' ') + 1));
+}
+
 /// Whether all proposals for columns may become public as they are.
 bool AskColumns(const std::vector<Question>& questions, const data::TableSketch& table,
                 Interview& interview) {
@@ -97,7 +105,7 @@ bool AskColumns(const std::vector<Question>& questions, const data::TableSketch&
   if (std::all_of(questions.begin(), questions.end(), known)) return true;
   std::string text = "Columns as the file suggests them, values and numbers rounded:\n";
   for (const auto& question : questions) {
-    const auto& column = *Find(table, question.key.substr(question.key.find(' ') + 1));
+    const auto& column = SketchOf(table, question);
     const bool category = question.proposal.find("category ") != std::string::npos;
     text += fmt::format("  {}: {}{}\n", column.name, question.proposal, category ? RareText(column) : "");
   }
@@ -118,6 +126,16 @@ std::vector<data::Column> AskEach(const data::TableSketch& table, const data::Co
   std::vector<Question> questions;
   for (const auto& column : table.columns) {
     if (&column != &label) questions.push_back(ColumnQuestion(column, table.rows));
+  }
+  // Nothing is answered yet, and nothing else would be learned from.
+  const auto open = [&](const Question& question) {
+    return question.proposal == "ignore" && !interview.Knows(question.key);
+  };
+  if (std::all_of(questions.begin(), questions.end(), open)) {
+    for (auto& question : questions) {
+      const auto& column = SketchOf(table, question);
+      if (column.prose && (column.more_values || column.values.size() > 1)) question.proposal = "text";
+    }
   }
   const bool agreed = AskColumns(questions, table, interview);
   std::vector<data::Column> columns;

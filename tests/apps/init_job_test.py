@@ -82,6 +82,39 @@ class InitJob(ProgramTest):
         self.table(office_table(), "data/train.csv")
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
+    def test_learns_from_texts_where_there_is_nothing_else(self):
+        draw = random.Random(8)
+        common = ("and", "then", "here", "there", "with")
+        lines = []
+        for k in range(240):
+            words = [*draw.choices(common, k=6), draw.choice(("prize", "free") if k % 2 else ("home", "train"))]
+            draw.shuffle(words)
+            lines.append(f"{'spam' if k % 2 else 'ham'}\t{k}\t{' '.join(words)}\n")
+        (self.folder / "data").mkdir()
+        self.table("".join(lines), "data/train.csv")
+        self.table("".join(lines), "data/test.csv")
+        self.succeed("init-job", "data/train.csv", "--out", "job.toml", "--yes", "--label", "1")
+        self.assertEqual([column["kind"] for column in self.job()["data"]["column"]], ["ignore", "ignore", "text"])
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "privacy.epsilon=20")
+        shown = self.succeed("evaluate", "--model", "run/model.npz", "--data", "run/test")
+        # Of 240 rows of which half are of each class; chance would come above 0.7 once in 10^9.
+        self.assertGreater(float(shown.split("accuracy")[1].split()[0].strip(":,")), 0.7, shown)
+
+    def test_takes_separators_at_the_end_and_decimal_commas_in_quotes(self):
+        draw = random.Random(9)
+        rows = [(draw.gauss(3, 1), draw.randint(0, 1)) for _ in range(60)]
+        self.table("x,y,\n" + "".join(f'"{x:.2f}",{y},\n'.replace(".", ",") for x, y in rows))
+        self.fail_with(4, "found a column without a name", "init-job", "table.csv", "--out", "job.toml", "--yes")
+        self.table("".join(f'"{x:.2f}",{y},\n'.replace(".", ",") for x, y in rows))
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes")
+        data = self.job()["data"]
+        self.assertEqual((data["decimal"], data["label"]["column"]), (",", "c2"))
+        self.assertEqual([column.get("kind", "number") for column in data["column"]], ["number", "ignore", "ignore"])
+        self.succeed("plan", "--job", "job.toml")
+        # What may be thousands is no decimal comma.
+        self.table("".join(f'"{1000 * k + k:,}",{k % 2}\n' for k in range(1, 60)), "thousands.csv")
+        self.fail_with(2, "columns: found none beside the label", "init-job", "thousands.csv", "--out", "none.toml", "--yes")
+
     def test_proposes_a_target_where_a_label_has_many_numbers(self):
         self.table()
         self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--label", "2")
@@ -114,7 +147,7 @@ class InitJob(ProgramTest):
                 self.assertEqual("target" in self.job(f"{name}.toml")["data"], target)
                 self.assertIn("their values, here 3, 4, 5, 6, 7, 8;" if target else 'Or "target ', said)
                 self.succeed("plan", "--job", f"{name}.toml")
-        self.assertEqual(self.job("ratings.toml")["data"]["target"], {"column": "c2", "low": 2.5, "high": 8.5})
+        self.assertEqual(self.job("ratings.toml")["data"]["target"], {"column": "c2", "low": 3, "high": 8})
         # The other form is taken as an answer.
         given = self.answers(classes="3, 4, 5, 6, 7, 8")
         self.succeed("init-job", "ratings.csv", "--out", "classes.toml", "--yes", "--answers", given)
@@ -256,8 +289,14 @@ class InitJob(ProgramTest):
         self.fail_with(2, 'answer "label": label: found "age"', "init-job", "table.csv", *out, "--label", "age")
         self.fail_with(2, "one value in all rows", "init-job", self.table("1,a\n2,a\n", "same.csv"), *out)
         self.fail_with(2, "/nowhere is no folder", "init-job", "nothing.csv", "--out", "nowhere/job.toml")
-        texts = self.table("".join(f"text number {k},{k % 2}\n" for k in range(30)), "texts.csv")
+        texts = self.table("".join(f"text{k},{k % 2}\n" for k in range(30)), "texts.csv")
         self.fail_with(2, "columns: found none beside the label to learn from", "init-job", texts, *out)
+        for content, cause in (("1 2 a\n3 4 b\n", "found one column, expected several, with , ; | or a tab between fields"),
+                               ("# of 2024\n1,a\n2,b\n", "record 1: found 2 fields, expected 1, as the header has"),
+                               ("a\na,1\nb,2\n", "record 2: found 2 fields, expected 1, as the first line has"),
+                               (",a,y\n0,1,2\n1,3,4\n", 'found a column without a name, expected a name for each (of pandas'),
+                               ('no\ta "b" c\nyes\t"it is, I said\nno\td, e\n', "row 2: found a quoted field without an end")):
+            self.fail_with(4, cause, "init-job", self.table(content, "odd.csv"), *out)
         many = self.table("".join(f"{k},word{k}\n" for k in range(30)), "many.csv")
         self.fail_with(2, "more than 20 texts, expected numbers, or classes", "init-job", many, *out)
         self.fail_with(2, "missing values, expected rows with a label", "init-job", self.table("1,a\n2,?\n3,b\n", "m.csv"), *out)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 import unittest
 
 from evaluate_test import JOB
@@ -150,6 +151,21 @@ class Postgres(ProgramTest):
             self.assertEqual(self.succeed(command, "--model", "r0/model.npz", "--data", "postgres:service=clinic", "--query", query,
                                           environment=self.environment),
                              self.succeed(command, "--model", "r0/model.npz", "--data", test))
+
+    def test_a_query_drafts_a_job_as_its_rows_in_a_file_do(self):
+        rows = self.folder / "data/train.csv"
+        query = self.store(rows).replace("state, b, a", "a, b, state")
+        drafted = [self.folder / name for name in ("of_query.toml", "of_file.toml")]
+        told = self.succeed("init-job", "postgres:service=clinic", "--query", query, "--out", drafted[0], "--yes",
+                            environment=self.environment)
+        self.succeed("init-job", rows, "--out", drafted[1], "--yes")
+        of_query, of_file = (tomllib.loads(path.read_text()) for path in drafted)
+        for job in (of_query, of_file):
+            self.assertEqual(job.pop("name"), job["data"].pop("name"))
+        self.assertEqual(of_query, of_file)
+        for text in (told, *(path.read_text() for path in self.folder.glob("of_query*"))):
+            for secret in ("visits", PASSWORD):
+                self.assertNotIn(secret, text)
 
     def test_reads_and_does_nothing_else(self):
         party = self.prepare()
