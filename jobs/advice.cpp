@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "jobs/records/record_fields.h"
 #include "jobs/records/row_norm.h"
 #include "jobs/statement/bound_text.h"
 
@@ -20,8 +19,8 @@ constexpr double kFarAbove = 2;
 
 using Lines = std::vector<std::string>;
 
-void AddDelta(const Job& job, const data::DataSpec& spec, Lines& lines) {
-  const auto rows = TotalRows(spec);
+void AddDelta(const Job& job, Lines& lines) {
+  const auto rows = job.DeclaredRows();
   if (job.delta() * static_cast<double>(rows) < 1) return;
   lines.push_back(
       fmt::format("privacy.delta, {}, is not below one over the {} rows that the job declares: so large a "
@@ -30,8 +29,7 @@ void AddDelta(const Job& job, const data::DataSpec& spec, Lines& lines) {
                   job.delta(), rows, rows));
 }
 
-void AddAdversaries(const Job& job, Lines& lines) {
-  const auto epsilons = job.Epsilons();
+void AddAdversaries(const dp::EpsilonPair& epsilons, Lines& lines) {
   if (!std::isfinite(epsilons.insider) || epsilons.insider <= kFarAbove * epsilons.outsider) return;
   lines.push_back(fmt::format(
       "an insider, one of the three parties, has epsilon {} where an outsider has {}: tell whose "
@@ -55,11 +53,11 @@ void AddRowNorm(const RecordSchema& schema, Lines& lines) {
 
 }  // namespace
 
-std::vector<std::string> AdviceOn(const Job& job) {
+std::vector<std::string> AdviceOn(const Job& job, const dp::EpsilonPair& epsilons) {
   Lines lines;
   if (job.Covered().empty()) {
-    if (job.Records() != nullptr) AddDelta(job, job.Records()->data, lines);
-    AddAdversaries(job, lines);
+    AddDelta(job, lines);
+    AddAdversaries(epsilons, lines);
   }
   if (job.Records() != nullptr) AddRowNorm(*job.Records(), lines);
   const auto more = job.Advice();

@@ -17,6 +17,7 @@
 #include "jobs/least_squares/job.h"
 #include "jobs/pate/job.h"
 #include "jobs/predict/job.h"
+#include "jobs/records/record_fields.h"
 #include "jobs/statistics/job.h"
 #include "jobs/sum/job.h"
 #include "jobs/transfer/job.h"
@@ -55,6 +56,8 @@ std::string KeyOf(const std::string& pointer) {
 }
 
 }  // namespace
+
+std::int64_t Job::DeclaredRows() const { return Records() != nullptr ? TotalRows(Records()->data) : 0; }
 
 dp::EpsilonPair Job::Epsilons() const {
   return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = Events()}, delta(), accountant());

@@ -224,6 +224,8 @@ class Job {
   // Records that it reads, models that it makes or needs.
   /// Of the records that its parties bring; null where they bring none, or something else.
   [[nodiscard]] virtual const RecordSchema* Records() const { return nullptr; }
+  /// How many records it declares, of all parties; 0 where it declares none.
+  [[nodiscard]] virtual std::int64_t DeclaredRows() const;
   /// Of the model that it makes, whoever gets it; nothing where it makes none.
   [[nodiscard]] virtual std::optional<ModelSchema> Model() const { return {}; }
   /// Whether it needs a model in shares, which another run made.

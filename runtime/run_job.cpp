@@ -9,6 +9,7 @@
 #include "base/error_report.h"
 #include "base/threads/thread_pool.h"
 #include "data/dataset/data_hash.h"
+#include "jobs/advice.h"
 #include "jobs/config/input_files.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
@@ -95,6 +96,7 @@ void Announce(Run& run, const dp::EpsilonPair& planned) {
                             jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),
                             jobs::DeltaText(job.delta())));
   for (const auto& warning : job.Warnings()) session.Warn(warning);
+  for (const auto& note : jobs::AdviceOn(job, planned)) session.Say("note: " + note);
   for (const auto& damaged : run.state ? run.state->damaged() : std::vector<std::string>())
     session.Warn(damaged + "; it is left aside, since a newer checkpoint is whole");
 }

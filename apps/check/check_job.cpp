@@ -59,18 +59,20 @@ bool ExamineRoom(Doctor& doctor, const jobs::Job& job, int party) {
   return true;
 }
 
-/// What the job costs those whom it is about.
-bool ExaminePrivacy(Doctor& doctor, const jobs::Job& job) {
-  return doctor.Try(
+/// What the job costs those whom it is about: its epsilons, where it has a plan.
+std::optional<dp::EpsilonPair> ExaminePrivacy(Doctor& doctor, const jobs::Job& job) {
+  dp::EpsilonPair epsilons;
+  const bool planned = doctor.Try(
       "privacy plan",
       [&] {
         if (!job.Covered().empty()) return job.Covered();
-        const auto epsilons = job.Epsilons();
+        epsilons = job.Epsilons();
         return fmt::format("epsilon {}, delta {}; {}",
                            jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(job)),
                            jobs::DeltaText(job.delta()), job.Title());
       },
       kMendJob);
+  return planned ? std::optional(epsilons) : std::nullopt;
 }
 
 void RequireWholeLedger(const std::filesystem::path& file) {
@@ -185,9 +187,9 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
       },
       kMendJob);
   if (!job) return "";
-  if (ExaminePrivacy(doctor, *job)) {
+  if (const auto epsilons = ExaminePrivacy(doctor, *job)) {
     ExamineLedgers(doctor, *job, party);
-    for (const auto& note : jobs::AdviceOn(*job)) Doctor::Warn("job", note);
+    for (const auto& note : jobs::AdviceOn(*job, *epsilons)) Doctor::Warn("job", note);
   }
   ExamineStorageKey(doctor, *job, party);
   bool has_room = ExamineRoom(doctor, *job, party.id);

@@ -111,7 +111,7 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
   const auto memory = MemoryOf(plan);
   if (const auto bytes = DepositBytes(job)) json["deposit_bytes"] = *bytes;
   json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
-  json["advice"] = jobs::AdviceOn(job);
+  json["advice"] = jobs::AdviceOn(job, promised ? promised->epsilons : dp::EpsilonPair());
   return json;
 }
 
@@ -134,7 +134,8 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
   text += memory ? jobs::MemoryText(*memory)
                  : "What it costs depends on the model: --model-job names the job that made it\n";
   if (DepositBytes(job)) text += "\n" + BatchesText(*job.Records());
-  for (const auto& line : jobs::AdviceOn(job)) text += fmt::format("\nNote: {}\n", line);
+  for (const auto& line : jobs::AdviceOn(job, promised ? promised->epsilons : dp::EpsilonPair()))
+    text += fmt::format("\nNote: {}\n", line);
   return text;
 }
 

@@ -93,7 +93,7 @@ int InitJob(const InitJobOptions& options) {
       "Next: trefoil plan --job {}\n",
       out.string(), job->name(), jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
       jobs::DeltaText(job->delta()), job->Title(), kept.string(), out.string());
-  for (const auto& line : jobs::AdviceOn(*job)) std::cout << "Note: " << line << '\n';
+  for (const auto& line : jobs::AdviceOn(*job, epsilons)) std::cout << "Note: " << line << '\n';
   return kDone;
 }
 

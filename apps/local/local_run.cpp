@@ -207,7 +207,7 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
     return kDone;
   }
   for (const auto& warning : job.Warnings()) run.display.Say("warning: " + warning);
-  for (const auto& line : jobs::AdviceOn(job)) run.display.Say("note: " + line);
+  for (const auto& line : jobs::AdviceOn(job, planned)) run.display.Say("note: " + line);
   run.display.Say(charges
                       ? fmt::format("epsilon {}, delta {}, at most",
                                     jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),

@@ -41,10 +41,6 @@ void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
                     ": [data] query: found a query, expected files, for a job with features.standardise");
 }
 
-/// Noise beside how far records of p numbers go that do not all point one way, which is about the farthest over the root of
-/// p: from about here on a training of tables lost much of what it had without (docs/howto/settings.md).
-constexpr double kDrowningNoise = 0.1;
-
 class DpsgdJob : public Job {
  public:
   explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {
@@ -129,20 +125,8 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
   return *privacy_;
 }
 
-/// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at most; all steps
-/// together by T times that, while their noise adds up to the root of T times that of one.
 std::vector<std::string> DpsgdJob::Advice() const {
-  // Of a group sigma is relative to what all of its rows can do.
-  const auto rows = static_cast<double>(settings_.groups ? settings_.group_rows : 1);
-  const double noise = rows * kAllOverTwo * Privacy().sigma /
-                       (settings_.expected_batch * std::sqrt(static_cast<double>(settings_.steps)));
-  if (noise * std::sqrt(static_cast<double>(settings_.features)) < kDrowningNoise) return {};
-  return {
-      fmt::format("the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, "
-                  "which with {} "
-                  "features drowns much of what {} rows say: a larger epsilon, more rows or a larger "
-                  "training.expected_batch is what helps",
-                  noise, settings_.steps, settings_.features, TotalRows(job_.data))};
+  return NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
 }
 
 std::string DpsgdJob::Uncovered() const {

@@ -1,9 +1,20 @@
 #include "jobs/dpsgd/training_settings.h"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
 #include "jobs/dpsgd/standardisation.h"
 #include "ml/clear/probabilities.h"
 
 namespace trefoil::jobs {
+namespace {
+
+/// Noise beside how far records of p numbers go that do not all point one way, which is about the farthest over the root of
+/// p: from about here on a training of tables lost much of what it had without (docs/howto/settings.md).
+constexpr double kDrowningNoise = 0.1;
+
+}  // namespace
 
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   ml::TrainingSettings settings;
@@ -68,6 +79,21 @@ ModelSchema ModelSchemaOf(const DpsgdSettings& job) {
           .classifier = SettingsOf(job),
           .probabilities = ml::HasProbabilities(job.model.loss),
           .json = DpsgdJson(job)};
+}
+
+/// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at most; all steps
+/// together by T times that, while their noise adds up to the root of T times that of one.
+std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, double sigma, std::int64_t rows) {
+  // Of a group sigma is relative to what all of its rows can do.
+  const auto of_unit = static_cast<double>(settings.groups ? settings.group_rows : 1);
+  const double noise = of_unit * dp::kAllOverTwo * sigma /
+                       (settings.expected_batch * std::sqrt(static_cast<double>(settings.steps)));
+  if (noise * std::sqrt(static_cast<double>(settings.features)) < kDrowningNoise) return {};
+  return {
+      fmt::format("the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, "
+                  "which with {} features drowns much of what {} rows say: a larger epsilon, more rows or a "
+                  "larger training.expected_batch is what helps",
+                  noise, settings.steps, settings.features, rows)};
 }
 
 }  // namespace trefoil::jobs

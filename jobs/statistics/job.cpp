@@ -35,6 +35,7 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
+  [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,

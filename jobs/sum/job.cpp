@@ -44,6 +44,7 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventAt(sigma_)}; }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return job().unit; }
+  [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override {
     return SplitVectors(job(), target);

@@ -17,6 +17,7 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/records/record_fields.h"
 #include "jobs/tune/settings.h"
 #include "ml/on_shares/best_trial.h"
 #include "ml/on_shares/held_out.h"
@@ -67,6 +68,8 @@ class TuneJob final : public Job {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override {
     return {EventAt(StepPlans(), Sigma())};
   }
+  /// Where noise drowns every trial.
+  [[nodiscard]] std::vector<std::string> Advice() const override;
   [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override {
     return HoldsTest(job_, party) ? std::optional(std::string()) : std::nullopt;
   }
@@ -123,6 +126,15 @@ int TuneJob::AllSteps() const {
 std::string TuneJob::Title() const {
   return fmt::format("the best of {} trials, {:.4g} of them competing on average, {} steps in all, sigma {}",
                      trials_.size(), dp::MeanTrials(selection_.weights), AllSteps(), MultiplierText(Sigma()));
+}
+
+std::vector<std::string> TuneJob::Advice() const {
+  std::vector<std::string> least;
+  for (const auto& trial : trials_) {
+    least = NoiseAdvice(trial, Sigma(), TotalRows(job_.data));
+    if (least.empty()) return {};
+  }
+  return least;
 }
 
 std::vector<ml::StepPlan> TuneJob::StepPlans() const {

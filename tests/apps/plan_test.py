@@ -7,6 +7,8 @@ from pathlib import Path
 from evaluate_test import JOB as TABLE
 from trefoil_program import ProgramTest, TINY_JOB
 
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
 PARTIES = (0, 1, 2)
 
 # Enough steps that what comes before the first one, which is in both figures, does not hide them.
@@ -110,6 +112,26 @@ class Advice(ProgramTest):
         for setting, text in cases.items():
             (line,) = self.advice(*([] if "row_norm" in setting else ["features.row_norm=2.0"]), setting)
             self.assertTrue(line.startswith(text), line)
+
+    def test_looks_at_the_delta_of_every_type_that_declares_rows(self):
+        large = ("--set", "privacy.delta=0.01")
+        for name in ("adult-histogram", "adult-statistics"):
+            found = json.loads(self.succeed("plan", "--job", CONFIGS / f"{name}.toml", *large, "--json"))["advice"]
+            self.assertTrue(any(line.startswith("privacy.delta, 0.01, is not below one over the 32561 rows") for line in found), found)
+
+    def test_looks_at_the_noise_of_a_tunings_trials(self):
+        def noise(epsilon):
+            found = self.succeed("plan", "--job", CONFIGS / "tune.toml", "--set", f"privacy.epsilon={epsilon}", "--json")
+            return [line for line in json.loads(found)["advice"] if line.startswith("the noise in a record's logit")]
+
+        self.assertEqual((len(noise(4.0)), len(noise(0.02))), (0, 1))
+
+    def test_is_in_the_log_of_a_run(self):
+        arrays = self.write("arrays.toml", TINY_JOB.replace("steps = 6", "steps = 1"))
+        said = self.succeed("local", "--job", arrays, "--set", "privacy.delta=0.01", "--out", "out")
+        log = (self.folder / "out/party-1/out/party.log").read_text()
+        for text in (said, log):
+            self.assertIn("note: privacy.delta, 0.01, is not below one over the", text)
 
     def test_row_norm_by_rule_is_the_number_that_is_advised(self):
         def job_hash(job, *norm):
