@@ -122,7 +122,7 @@ std::string TargetFigures(const Json& json) {
                                                        Figure(json.at("rmse"))}));
 }
 
-/// Against the diagonal from the least to the greatest number of either axis; axes begin at 0.
+/// Against the diagonal from the least to the greatest number of either axis; axes begin at 0, or below it.
 std::string TargetPlot(const Json& bins) {
   PlotLine line{.name = "the model", .points = {}};
   double low = HUGE_VAL;
@@ -132,11 +132,15 @@ std::string TargetPlot(const Json& bins) {
     low = std::min({low, x, y});
     high = std::max({high, x, y});
   }
-  if (line.points.empty() || low < 0) return "";
+  if (line.points.empty()) return "";
+  std::optional<std::pair<double, double>> range;
+  if (low < 0) range = {low, std::max(high, 0.0)};
   return ToSvg({.title = "Calibration",
                 .x_label = "target that it says",
                 .y_label = "mean of the true ones",
-                .lines = {line, {.name = "as said", .points = {{low, low}, {high, high}}}}});
+                .lines = {line, {.name = "as said", .points = {{low, low}, {high, high}}}},
+                .x_range = range,
+                .y_range = range});
 }
 
 std::string TargetBins(const Json& bins) {

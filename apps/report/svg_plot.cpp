@@ -29,7 +29,8 @@ struct Frame {
     return kLeft + (kWidth - kLeft - kRight) * (value - first) / (x_ticks.back() - first);
   }
   [[nodiscard]] double Y(double value) const {
-    return kHeight - kBottom - (kHeight - kTop - kBottom) * value / y_ticks.back();
+    const double first = y_ticks.front();
+    return kHeight - kBottom - (kHeight - kTop - kBottom) * (value - first) / (y_ticks.back() - first);
   }
 };
 
@@ -44,7 +45,7 @@ Frame FrameOf(const Plot& plot) {
     }
   }
   return {.x_ticks = plot.x_range ? AxisTicks(plot.x_range->first, plot.x_range->second) : AxisTicks(x),
-          .y_ticks = AxisTicks(y)};
+          .y_ticks = plot.y_range ? AxisTicks(plot.y_range->first, plot.y_range->second) : AxisTicks(y)};
 }
 
 std::string Line(const char* name, double x1, double y1, double x2, double y2) {
@@ -58,10 +59,11 @@ std::string Text(double x, double y, const char* anchor, const std::string& text
 }
 
 std::string Axes(const Plot& plot, const Frame& frame) {
-  const double bottom = frame.Y(0);
+  const double lowest = frame.y_ticks.front();
+  const double bottom = frame.Y(lowest);
   std::string out;
   for (const double tick : frame.y_ticks) {
-    if (tick > 0) out += Line("grid", kLeft, frame.Y(tick), kWidth - kRight, frame.Y(tick));
+    if (tick > lowest) out += Line("grid", kLeft, frame.Y(tick), kWidth - kRight, frame.Y(tick));
     out += Text(kLeft - kTick - 2, frame.Y(tick) + 4, "end", fmt::format("{:g}", tick));
   }
   for (const double tick : frame.x_ticks) {

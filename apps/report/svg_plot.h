@@ -12,13 +12,14 @@ struct PlotLine {
   std::vector<std::pair<double, double>> points;
 };
 
-/// A plot of one or two lines over one axis, both axes from 0, but for an x axis with a range of its own.
+/// A plot of one or two lines over one axis, both axes from 0, but for one with a range of its own.
 struct Plot {
   std::string title;
   std::string x_label;
   std::string y_label;
   std::vector<PlotLine> lines;
   std::optional<std::pair<double, double>> x_range{};  ///< finite, its end above its beginning
+  std::optional<std::pair<double, double>> y_range{};  ///< likewise
 };
 
 /// Numbers in steps of 1, 2 or 5 times a power of ten, multiples of the step, from `low` or less to the first that is

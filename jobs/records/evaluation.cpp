@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/records/classify.h"
+#include "jobs/statement/bound_text.h"
 #include "ml/clear/probabilities.h"
 
 namespace trefoil::jobs {
@@ -104,6 +105,22 @@ OrderedJson CalibrationJson(const std::vector<ml::CalibrationBin>& bins) {
   return all;
 }
 
+/// Of two classes that the model ranks well and its threshold tells apart badly.
+std::optional<std::string> ThresholdWarning(const Evaluation& evaluation) {
+  constexpr double kGoodOrder = 0.7;
+  constexpr double kNearChance = 0.55;
+  constexpr double kFewRecognised = 0.1;
+  const auto& table = evaluation.table;
+  const auto auc = evaluation.mean_auc();
+  if (table.classes() != 2 || auc.value_or(0) < kGoodOrder) return {};
+  const double least = std::min(table.recall(0).value_or(1), table.recall(1).value_or(1));
+  if (table.balanced_accuracy() >= kNearChance && least >= kFewRecognised) return {};
+  return fmt::format(
+      "the order of the logits tells the classes apart (AUC {}), the threshold does not (balanced "
+      "accuracy {})",
+      AccuracyText(*auc), AccuracyText(table.balanced_accuracy()));
+}
+
 }  // namespace
 
 std::optional<double> Evaluation::mean_auc() const {
@@ -138,6 +155,12 @@ Evaluation Evaluate(const ml::Model& model, const ModelSchema& schema, const dat
 }
 
 std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSchema& schema) {
+  const std::string mend =
+      evaluation.table.classes() == 2 && evaluation.probabilities
+          ? ": another model.threshold, which public numbers or a charged histogram choose, or a training "
+            "with "
+            "model.class_weights may mend it (docs/howto/rare_classes.md)"
+          : ": a training with model.class_weights may mend it (docs/howto/rare_classes.md)";
   const auto& table = evaluation.table;
   std::vector<std::string> missed;
   int present = 0;
@@ -148,12 +171,15 @@ std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSc
   }
   for (int k = 0; k < table.classes(); ++k) {
     if (table.predicted(k) == table.records() && present > 1)
-      return {fmt::format("all records are taken for class \"{}\"", ClassName(schema, k))};
+      return {fmt::format("all records are taken for class \"{}\"{}", ClassName(schema, k), mend)};
   }
-  if (missed.empty()) return {};
+  if (missed.empty()) {
+    const auto warning = ThresholdWarning(evaluation);
+    return warning ? std::vector{*warning + mend} : std::vector<std::string>();
+  }
   const auto more = missed.size() > kMaxNamed ? fmt::format(" and {} more", missed.size() - kMaxNamed) : "";
   missed.resize(std::min(missed.size(), kMaxNamed));
-  return {fmt::format("no record is recognised of class {}{}", fmt::join(missed, ", "), more)};
+  return {fmt::format("no record is recognised of class {}{}{}", fmt::join(missed, ", "), more, mend)};
 }
 
 OrderedJson ToJson(const Evaluation& evaluation, const RecordSchema& schema) {

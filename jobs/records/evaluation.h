@@ -43,8 +43,8 @@ struct Evaluation {
 [[nodiscard]] Evaluation Evaluate(const ml::Model& model, const ModelSchema& schema,
                                   const data::Table& table);
 
-/// What an accuracy hides, a sentence each: that all records are taken for one class, or else the classes of which none is
-/// recognised.
+/// What an accuracy hides, a sentence each with what may mend it: that all records are taken for one class, or else the
+/// classes of which none is recognised, or else that two classes are ranked well and told apart badly.
 [[nodiscard]] std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSchema& schema);
 
 /// All of it, as `evaluate` writes it (docs/reference/formats.md, "evaluation.json").

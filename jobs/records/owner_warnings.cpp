@@ -72,13 +72,15 @@ void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
       declared, found));
 }
 
-/// The rule that "auto" goes by shortens a quarter of the rows of many tables: of such a norm half of them is worth a line.
+/// The rule that "auto" goes by shortens a quarter of the rows of many tables: of such a norm half of them is worth a line,
+/// and of many columns, too. Rows of many numbers that are no table, such as images, are brought to one length on purpose.
 void AddShortened(const RecordSchema& schema, const data::Matrix& x, Lines& lines) {
-  if (x.cols() > kFewFeatures) return;
+  const bool few = x.cols() <= kFewFeatures;
+  if (!few && schema.data.format != data::Format::kCsv) return;
   const double row_norm = schema.features.row_norm;
   const bool by_rule = row_norm >= UsualRowNorm(schema.data, schema.features.standardise.on);
   const auto at_norm = (x.cast<double>().rowwise().norm().array() >= row_norm * (1 - kAtTheNorm)).count();
-  if ((by_rule ? 2 : 10) * at_norm < x.rows()) return;
+  if ((few && !by_rule ? 10 : 2) * at_norm < x.rows()) return;
   lines.push_back(fmt::format(
       "{} of {} rows have reached features.row_norm, {}, to which longer rows are shortened: what "
       "their lengths say is lost; a job with another one would tell that many rows here are long",

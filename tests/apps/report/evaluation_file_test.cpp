@@ -50,6 +50,21 @@ TEST(EvaluationSection, ShowsFiguresPlotsAndTables) {
   EXPECT_EQ(other.find("Calibration"), std::string::npos);
 }
 
+TEST(EvaluationSection, PlotsTargetsOnBothSidesOfZero) {
+  File file;
+  const auto bin = [](double said, double is) { return Json{{"records", 5}, {"said", said}, {"true", is}}; };
+  for (const auto& bins :
+       {Json{bin(-3, -4), bin(2, 5)}, Json{bin(1, 2), bin(4, 5)}, Json{bin(-5, -4), bin(-2, -1)}}) {
+    const auto page = file.Section({{"model", file.json["model"]},
+                                    {"warnings", Json::array()},
+                                    {"records", 10},
+                                    {"r_squared", 0.5},
+                                    {"rmse", 1.0},
+                                    {"calibration", bins}});
+    EXPECT_NE(page.find("aria-label=\"Calibration\""), std::string::npos) << bins;
+  }
+}
+
 TEST(EvaluationSection, RefusesWhatIsNoEvaluation) {
   File file;
   for (const auto& [key, value] : file.json.items()) {

@@ -65,6 +65,17 @@ TEST(ToSvg, DrawsWithinARange) {
   EXPECT_EQ(PointsOf(svg, 0), "62.0,212.0 444.0,34.0");
 }
 
+TEST(ToSvg, DrawsWhatIsBelowZero) {
+  const auto svg = ToSvg({.title = "",
+                          .x_label = "",
+                          .y_label = "",
+                          .lines = {{.name = "", .points = {{-20, -20}, {0, 5}}}},
+                          .x_range = std::pair{-20.0, 0.0},
+                          .y_range = std::pair{-20.0, 5.0}});
+  EXPECT_EQ(PointsOf(svg, 0), "62.0,212.0 444.0,34.0");
+  EXPECT_NE(svg.find(">-20<"), std::string::npos);
+}
+
 TEST(ToSvg, LeavesOutWhatIsNoNumberAndThinsLongLines) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto broken =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -68,6 +69,40 @@ TEST(ChooseSettings, IsTheJobThatNamesTheNumbers) {
                                fmt::format("privacy.clip={}", chosen.privacy.clip)});
   EXPECT_EQ(DpsgdHash(named), DpsgdHash(chosen));
   EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(chosen), "x")), DpsgdJson(chosen));
+}
+
+struct DocumentedRow {
+  std::int64_t rows, batch, features;
+  double clip_of_two, rate_of_two, clip_of_ten, rate_of_ten;
+};
+
+TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
+  constexpr std::array kTable{
+      DocumentedRow{300, 300, 8, 0.47, 3.9, 1.5, 1.2},
+      DocumentedRow{300, 300, 64, 1.2, 0.62, 3.7, 0.20},
+      DocumentedRow{1000, 1000, 8, 0.47, 13, 1.5, 4.1},
+      DocumentedRow{1000, 1000, 64, 1.2, 2.1, 3.7, 0.66},
+      DocumentedRow{10'000, 4096, 8, 0.47, 45, 1.5, 14},
+      DocumentedRow{10'000, 4096, 64, 1.2, 7.2, 3.7, 2.3},
+      DocumentedRow{100'000, 4096, 8, 0.47, 45, 1.5, 14},
+      DocumentedRow{100'000, 4096, 64, 1.2, 7.2, 3.7, 2.3},
+  };
+  for (const auto& row : kTable) {
+    for (const int classes : {2, 10}) {
+      const auto job = ReadAuto(
+          {fmt::format("data.rows=[{0},{1},{1}]", row.rows - row.rows / 3 * 2, row.rows / 3),
+           fmt::format("data.features={}", row.features), fmt::format("data.classes={}", classes),
+           fmt::format("features.row_norm={:.1f}", std::sqrt(static_cast<double>(row.features) / 3)),
+           "training.schedule=linear", row.rows > 1000 ? "privacy.delta=1e-6" : "privacy.delta=1e-4"});
+      const double clip = classes == 2 ? row.clip_of_two : row.clip_of_ten;
+      const double rate = classes == 2 ? row.rate_of_two : row.rate_of_ten;
+      // Of two digits, rounded or cut: one of the last is at most a tenth of a number, and half of it a twentieth.
+      EXPECT_NEAR(job.privacy.clip, clip, 0.06 * clip) << row.rows << " " << row.features << " " << classes;
+      EXPECT_NEAR(job.training.learning_rate, rate, 0.06 * rate)
+          << row.rows << " " << row.features << " " << classes;
+      EXPECT_EQ(job.training.expected_batch, static_cast<double>(row.batch));
+    }
+  }
 }
 
 /// How far logits can go: eta T C |(x, 1)|, by a mean of the schedule's rates, over 1 - momentum.

@@ -21,7 +21,7 @@ struct Identity {
     model = {.weights = Eigen::MatrixXd::Identity(columns, columns), .bias = Eigen::VectorXd::Zero(columns)};
   }
 
-  [[nodiscard]] Evaluation Of(std::initializer_list<float> logits, const std::vector<int>& classes) const {
+  [[nodiscard]] Evaluation Of(const std::vector<float>& logits, const std::vector<int>& classes) const {
     data::Table table{.x = data::Matrix(static_cast<Eigen::Index>(classes.size()), model.weights.rows()),
                       .y = classes};
     std::copy(logits.begin(), logits.end(), table.x.data());
@@ -99,15 +99,33 @@ TEST(Evaluate, RefusesLogitsThatAreNotFinite) {
 }
 
 TEST(WarningsOf, SayWhatAnAccuracyHides) {
+  constexpr const char* kMend =
+      ": another model.threshold, which public numbers or a charged histogram choose, or a training with "
+      "model.class_weights may mend it (docs/howto/rare_classes.md)";
   Identity two(2);
   two.schema.records.data.label.values = {"well", "ill"};
   const auto& records = two.schema.records;
   using Texts = std::vector<std::string>;
   EXPECT_EQ(WarningsOf(two.Of({-1, -2, -3}, {0, 0, 1}), records),
-            Texts{"all records are taken for class \"well\""});
+            Texts{std::string("all records are taken for class \"well\"") + kMend});
   EXPECT_EQ(WarningsOf(two.Of({-1, -2}, {0, 0}), records), Texts{});  // as they are
-  EXPECT_EQ(WarningsOf(two.Of({1, -1}, {0, 1}), records),
-            Texts{"no record is recognised of class \"well\" (records: 1), \"ill\" (records: 1)"});
+  EXPECT_EQ(
+      WarningsOf(two.Of({1, -1}, {0, 1}), records),
+      Texts{std::string("no record is recognised of class \"well\" (records: 1), \"ill\" (records: 1)") +
+            kMend});
+  // All are in order, and one of twenty is recognised; with all of them there is nothing to say.
+  std::vector<float> logits(20, -1.0F);
+  std::vector<int> truth(20, 1);
+  logits[0] = 1;
+  logits.insert(logits.end(), 20, -2.0F);
+  truth.insert(truth.end(), 20, 0);
+  const auto badly = WarningsOf(two.Of(logits, truth), records);
+  ASSERT_EQ(badly.size(), 1U);
+  EXPECT_NE(badly[0].find("(AUC 1.0000), the threshold does not (balanced accuracy 0.5250)"),
+            std::string::npos)
+      << badly[0];
+  std::fill_n(logits.begin(), 20, 1.0F);
+  EXPECT_EQ(WarningsOf(two.Of(logits, truth), records), Texts{});
   const Identity many(20);
   Evaluation none{.table = ml::ConfusionTable(20), .auc = {}, .roc = {}};
   for (int k = 0; k < 20; ++k) none.table.Add(k, (k + 1) % 20);

@@ -99,7 +99,7 @@ TEST(OwnerWarnings, SayThatLessThanHalfOfTheRowsAreThere) {
               ElementsAre(HasSubstr("declares 10 rows for this party, and its file has 4")));
 }
 
-TEST(OwnerWarnings, SayThatRowsAreShortenedWhereThereAreFewFeatures) {
+TEST(OwnerWarnings, SayThatRowsAreShortened) {
   const std::string rows = "9,red,0,yes\n0,green,0,no\n-7,blue,1,maybe\n";
   EXPECT_THAT(ToldOf(PaintTable(), rows),
               ElementsAre(HasSubstr("2 of 3 rows have reached features.row_norm, 4,")));
@@ -111,6 +111,11 @@ TEST(OwnerWarnings, SayThatRowsAreShortenedWhereThereAreFewFeatures) {
   auto schema = PaintTable();
   schema.data.columns.clear();
   schema.features.row_norm = 1;
+  EXPECT_THAT(OwnerWarnings(schema, 0, wide), ElementsAre(HasSubstr("3 of 3 rows have reached")));
+  wide.x.topRows(2).setZero();  // of so many columns one of three rows is not worth a line
+  EXPECT_THAT(OwnerWarnings(schema, 0, wide), IsEmpty());
+  wide.x.setOnes();
+  schema.data.format = data::Format::kNpy;  // brought to one length on purpose
   EXPECT_THAT(OwnerWarnings(schema, 0, wide), IsEmpty());
 }
 
