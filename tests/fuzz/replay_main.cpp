@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "base/allocator.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s CORPUS_FOLDER MUTATIONS MEMORY_MIB\n", argv[0]);
     return 2;
   }
+  trefoil::KeepFreedMemory();  // what a large header has allocated would be faulted in anew for each input
   std::set_terminate(OnFinding);
   if (const auto limit = std::strtoull(argv[3], nullptr, 10); limit > 0) {
     const rlimit bytes{.rlim_cur = limit << 20, .rlim_max = limit << 20};
