@@ -68,7 +68,9 @@ class PartyRun:
                 self._end()
                 raise
         if process.returncode != 0:
-            raise error_of(process.returncode, self._inputs.explain(str(self._error)))
+            # What a killed run last wrote is no account of that: perhaps a warning to the owner alone.
+            text = self._error.own if process.returncode < 0 else str(self._error)
+            raise error_of(process.returncode, self._inputs.explain(text))
 
     def stop(self) -> None:
         """Tells the run to end in order, and its peers."""

@@ -54,16 +54,16 @@ class LastLine:
 
     def __init__(self) -> None:
         self._last = ""
-        self._own: str | None = None
+        self.own = ""
 
     def add(self, line: str) -> None:
         line = line.rstrip("\n")
         self._last = line or self._last
         if line.startswith("trefoil: "):
-            self._own = line.removeprefix("trefoil: ")
+            self.own = line.removeprefix("trefoil: ")
 
     def __str__(self) -> str:
-        return self._last if self._own is None else self._own
+        return self.own or self._last
 
 
 def last_line(error: str) -> str:
@@ -76,10 +76,8 @@ def last_line(error: str) -> str:
 
 def error_of(code: int, text: str) -> Error:
     """The exit code's error; what a peer sent wrong has the network's code, and its text names no party that was lost."""
-    if code < 0:  # killed: what it last wrote is no account of that
-        return StoppedError(f"stopped by signal {-code}")
-    if code >= 128:
-        return StoppedError(text or f"stopped by signal {code - 128}")
+    if code < 0 or code >= 128:
+        return StoppedError(text or f"stopped by signal {-code if code < 0 else code - 128}")
     kind = _CODES.get(code, Error)
     if kind is NetworkError and not re.match(r"lost party \d|(before the start: )?party \d: ", text):
         kind = ProtocolError
