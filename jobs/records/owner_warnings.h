@@ -14,9 +14,9 @@ namespace trefoil::jobs {
 /// What the owner of a party's records should know of them and the job, a line each: declared classes, categories and
 /// bins that no row has; less than half of the rows that the job declares for the party; and rows at features.row_norm, to
 /// which longer ones are shortened: a tenth of them, or half where the norm is not below the rule's or a table has more than
-/// 32 features. Each line ends with what acting
-/// on it in a public job would tell the others. All depend on the data: for the owner's eyes alone.
-/// `own` is what LoadOwnRecords() gave. Time: of reading it once; features that stay in their file are not looked at.
+/// 32 features. Each line ends with what acting on it in a public job would tell the others. All depend on the data: for
+/// the owner's eyes alone. `own` is what LoadOwnRecords() gave. Time: of reading it once; features that stay in their file
+/// are not looked at.
 [[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
                                                      const ml::OwnRecords& own);
 

@@ -50,8 +50,7 @@ void CheckSource(const RecordSchema& s, const Section& data) {
   if (data::WeightColumn(s.data) != nullptr)
     data.Fail("column",
               "found one of kind \"weight\", expected none with data.source \"store\": rows of deposits have "
-              "features and a label; "
-              "an owner can leave rows out, and model.class_weights are taken");
+              "features and a label; an owner can leave rows out, and model.class_weights are taken");
 }
 
 }  // namespace trefoil::jobs

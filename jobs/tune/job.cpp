@@ -129,12 +129,12 @@ std::string TuneJob::Title() const {
 }
 
 std::vector<std::string> TuneJob::Advice() const {
-  std::vector<std::string> least;
+  std::vector<std::string> lines;
   for (const auto& trial : trials_) {
-    least = NoiseAdvice(trial, Sigma(), TotalRows(job_.data));
-    if (least.empty()) return {};
+    lines = NoiseAdvice(trial, Sigma(), TotalRows(job_.data));
+    if (lines.empty()) return {};
   }
-  return least;
+  return lines;
 }
 
 std::vector<ml::StepPlan> TuneJob::StepPlans() const {

@@ -71,12 +71,10 @@ torch_venv() {
 }
 
 check_torch() {
-  local venv=$work/torch-venv tests
-  has_data mnist && has_data imdb || skip "no MNIST or IMDb: TREFOIL_DATA"
+  local venv=$work/torch-venv data tests
+  data=$(data_root) && has_data imdb || skip "no MNIST or IMDb: TREFOIL_DATA"
   scripts/setup && torch_venv "$venv" || return
-  TREFOIL_DATA=$(data_root) || return
-  export TREFOIL_DATA
-  tests=$("$venv/bin/python" -B -m pytest -q -rs -p no:cacheprovider \
+  tests=$(TREFOIL_DATA=$data "$venv/bin/python" -B -m pytest -q -rs -p no:cacheprovider \
     tests/python/test_{torch,example_gradients,accounting,tables,notebooks}.py) || { echo "$tests"; return 1; }
   echo "$tests"
   measured "$(tail -n 1 <<<"$tests")"
@@ -85,10 +83,9 @@ check_torch() {
 
 check_cnn() {
   local venv=$work/torch-venv data figures
-  data=$(data_folder mnist) || skip "no MNIST: scripts/fetch_mnist, and TREFOIL_DATA"
+  data=$(data_root) || skip "no MNIST: scripts/fetch_mnist, and TREFOIL_DATA"
   scripts/setup && torch_venv "$venv" || return
-  figures=$(TREFOIL_DATA=$(dirname "$(realpath "$data")") \
-    "$venv/bin/python" "$helpers/run_notebook.py" examples/notebooks/cnn_on_mnist.ipynb 7200) || { echo "$figures"; return 1; }
+  figures=$(TREFOIL_DATA=$data "$venv/bin/python" "$helpers/run_notebook.py" examples/notebooks/cnn_on_mnist.ipynb 7200) || { echo "$figures"; return 1; }
   echo "$figures"
   measured "$(grep '^accuracy' <<<"$figures")"
   holds "$(sed -n 's/^accuracy \([0-9.]*\), epsilon \([0-9.]*\) .*/\1 >= 0.975 and \2 <= 3.0/p' <<<"$figures")"
