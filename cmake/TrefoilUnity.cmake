@@ -1,8 +1,10 @@
-# trefoil_unity(DIRECTORY): where CMAKE_UNITY_BUILD is on, sources of one folder are compiled together, at most twelve
-# at a time, in every program and library declared in DIRECTORY and below. Reading headers is three quarters of the
-# time of compiling each source by itself (docs/adr/0026-unity-builds.md). Sources of one folder must therefore not
-# define one name twice in unnamed namespaces; those that include themselves again for each instruction set say
-# SKIP_UNITY_BUILD_INCLUSION.
+# trefoil_unity(DIRECTORY): where CMAKE_UNITY_BUILD is on, sources of one program or library are compiled together, as
+# many as make up `most` bytes, in every one declared in DIRECTORY and below. Reading headers and making what they
+# define is nearly all of the time of compiling each source by itself (docs/adr/0026-unity-builds.md). Sources of one
+# library must therefore not define one name twice in unnamed namespaces; those that include themselves again for each
+# instruction set say SKIP_UNITY_BUILD_INCLUSION.
+set(trefoil_unity_most 160000)
+
 function(trefoil_unity directory)
   get_property(below DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
   foreach(folder IN LISTS below)
@@ -20,16 +22,20 @@ endfunction()
 
 function(trefoil_unity_groups target directory)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set(group 0)
+  set(bytes 0)
   foreach(source IN LISTS ARGN)
+    get_source_file_property(alone ${source} TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} NORMALIZE)
-    cmake_path(GET source PARENT_PATH folder)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    if(NOT DEFINED count_${folder})
-      set(count_${folder} 0)
+    if(alone OR NOT EXISTS ${source})  # objects of another target
+      continue()
     endif()
-    math(EXPR group "${count_${folder}} / 12")
-    math(EXPR count_${folder} "${count_${folder}} + 1")
-    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder}_${group})
+    file(SIZE ${source} size)
+    math(EXPR bytes "${bytes} + ${size}")
+    if(bytes GREATER trefoil_unity_most)
+      math(EXPR group "${group} + 1")
+      set(bytes ${size})
+    endif()
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
   endforeach()
 endfunction()

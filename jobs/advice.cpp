@@ -10,8 +10,6 @@
 namespace trefoil::jobs {
 namespace {
 
-/// With more features a row's direction says most of what its length does.
-constexpr std::int64_t kFewFeatures = 32;
 /// Below this part of what rows come to, most are shortened.
 constexpr double kShort = 0.7;
 /// Noise of two parties in place of three alone makes an insider's epsilon up to a half larger.

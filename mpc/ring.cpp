@@ -14,6 +14,11 @@ RingMatrix Reshaped(const RingMatrix& x, Index rows, Index cols) {
   return out;
 }
 
+RingMatrix LowBits(const RingMatrix& x, int bits) {
+  Require(bits >= 0 && bits < 64, "LowBits: 0 to 63 bits");
+  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
+}
+
 RingMatrix Stacked(const RingMatrix& top, const RingMatrix& bottom) {
   if (top.rows() == 0) return bottom;
   if (bottom.rows() == 0) return top;

@@ -23,6 +23,9 @@ using HalfMatrix = Eigen::Array<HalfWord, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 /// The same elements, row by row, in another shape. Pre: rows * cols is the number of elements.
 [[nodiscard]] RingMatrix Reshaped(const RingMatrix& x, Index rows, Index cols);
 
+/// The low bits of each element. Pre: 0 <= bits < 64.
+[[nodiscard]] RingMatrix LowBits(const RingMatrix& x, int bits);
+
 /// One below the other. Pre: the same number of columns (a matrix without rows fits everything).
 [[nodiscard]] RingMatrix Stacked(const RingMatrix& top, const RingMatrix& bottom);
 /// One to the right of the other. Pre: the same number of rows.

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/files/sync_to_disk.h"
 #include "base/threads/blocking_call.h"
 #include "dp/record/json_number.h"
 #include "jobs/job.h"
@@ -24,35 +25,35 @@ namespace trefoil::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kHeader = "step,seconds,rounds,bytes_sent,epsilon_outsider,epsilon_insider\n";
 
-double NumberOrInfinity(const Json& json) {
+double NumberOrInfinity(const OrderedJson& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
-/// A number of things. Throws Json::exception if there is no such key, DataError unless it is a whole number,
+/// A number of things. Throws OrderedJson::exception if there is no such key, DataError unless it is a whole number,
 /// not negative.
-std::uint64_t CountIn(const Json& json, const char* key) {
+std::uint64_t CountIn(const OrderedJson& json, const char* key) {
   const auto& count = json.at(key);
   if (!count.is_number_unsigned())
     throw DataError(fmt::format("{}: found {}, expected a whole number", key, count.dump()));
   return count.get<std::uint64_t>();
 }
 
-constexpr int kVersion = 2;
+constexpr int kRunVersion = 2;
 
-void TakePrivacy(const Json& json, Summary& summary) {
+void TakePrivacy(const OrderedJson& json, Summary& summary) {
   summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
   summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
   summary.delta = json.at("delta").get<double>();
-  if (const auto accountant = json.value("accountant", Json()); !accountant.is_null())
+  if (const auto accountant = json.value("accountant", OrderedJson()); !accountant.is_null())
     summary.accountant = dp::AccountantNamed(accountant.get<std::string>());
   if (json.contains("released_to")) summary.released_to = json.at("released_to").get<std::vector<int>>();
 }
 
-void TakeCost(const Json& json, Summary& summary) {
+void TakeCost(const OrderedJson& json, Summary& summary) {
   summary.seconds = json.at("seconds").get<double>();
   summary.rounds = CountIn(json, "rounds");
   summary.bytes_sent = CountIn(json, "bytes_sent");
@@ -60,7 +61,7 @@ void TakeCost(const Json& json, Summary& summary) {
 }
 
 /// All members in one object.
-Summary FromVersion1(Json json) {
+Summary FromVersion1(OrderedJson json) {
   Summary summary;
   summary.type = json.value("type", jobs::UnnamedType(json));
   summary.name = json.at("job").get<std::string>();
@@ -74,10 +75,10 @@ Summary FromVersion1(Json json) {
   return summary;
 }
 
-Summary FromJson(const Json& json) {
+Summary FromJson(const OrderedJson& json) {
   if (!json.contains("version")) return FromVersion1(json);
-  if (json.at("version") != kVersion)
-    throw DataError(fmt::format("version: found {}, expected {}", json.at("version").dump(), kVersion));
+  if (json.at("version") != kRunVersion)
+    throw DataError(fmt::format("version: found {}, expected {}", json.at("version").dump(), kRunVersion));
   Summary summary{.type = json.at("type").get<std::string>(),
                   .name = json.at("name").get<std::string>(),
                   .job_hash = json.at("job_hash").get<std::string>(),
@@ -143,32 +144,33 @@ fs::path DefaultRunDirectory(const std::string& name) {
 }
 
 void WriteSummary(const fs::path& file, const Summary& summary) {
-  const Json json{{"version", kVersion},
-                  {"type", summary.type},
-                  {"name", summary.name},
-                  {"job_hash", summary.job_hash},
-                  {"session", summary.session},
-                  {"privacy",
-                   {{"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
-                    {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
-                    {"delta", summary.delta},
-                    {"accountant", summary.accountant ? Json(dp::NameOf(*summary.accountant)) : Json()},
-                    {"released_to", summary.released_to}}},
-                  {"cost",
-                   {{"seconds", summary.seconds},
-                    {"rounds", summary.rounds},
-                    {"bytes_sent", summary.bytes_sent},
-                    {"peak_rss_bytes", summary.peak_rss_bytes}}},
-                  {"warnings", summary.warnings},
-                  {"results", {{summary.type, summary.results}}}};
+  const OrderedJson json{
+      {"version", kRunVersion},
+      {"type", summary.type},
+      {"name", summary.name},
+      {"job_hash", summary.job_hash},
+      {"session", summary.session},
+      {"privacy",
+       {{"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
+        {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
+        {"delta", summary.delta},
+        {"accountant", summary.accountant ? OrderedJson(dp::NameOf(*summary.accountant)) : OrderedJson()},
+        {"released_to", summary.released_to}}},
+      {"cost",
+       {{"seconds", summary.seconds},
+        {"rounds", summary.rounds},
+        {"bytes_sent", summary.bytes_sent},
+        {"peak_rss_bytes", summary.peak_rss_bytes}}},
+      {"warnings", summary.warnings},
+      {"results", {{summary.type, summary.results}}}};
   WriteTextFile(file, json.dump(2) + "\n");
 }
 
 Summary ReadSummary(const fs::path& file) {
   const auto text = ReadTextFile(file, "a run's summary", kLargestOwnFile);
   try {
-    return FromJson(Json::parse(text));
-  } catch (const Json::exception& error) {
+    return FromJson(OrderedJson::parse(text));
+  } catch (const OrderedJson::exception& error) {
     throw DataError(file.string() + ": not a run's summary: " + error.what());
   } catch (const std::runtime_error& error) {
     throw DataError(file.string() + ": not a run's summary: " + error.what());
@@ -180,7 +182,8 @@ void WriteRecord(const fs::path& file, const dp::TrainingRecord& record) {
 }
 
 dp::TrainingRecord ReadRecord(const fs::path& file) {
-  const auto parsed = Json::parse(ReadTextFile(file, "a training record", kLargestOwnFile), nullptr, false);
+  const auto parsed =
+      OrderedJson::parse(ReadTextFile(file, "a training record", kLargestOwnFile), nullptr, false);
   if (parsed.is_discarded()) throw DataError(file.string() + ": not valid JSON, expected a training record");
   try {
     return dp::FromJson(parsed);
@@ -207,8 +210,7 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
   }
   stream_ << std::flush;
   fs::rename(draft, file);
-  if (!stream_)
-    throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
+  if (!stream_) throw CannotWrite(file);
 }
 
 void ProgressFile::Append(const ml::StepReport& report) {
@@ -216,8 +218,7 @@ void ProgressFile::Append(const ml::StepReport& report) {
   stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
                          report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
           << std::flush;
-  if (!stream_)
-    throw std::system_error(errno, std::generic_category(), file_.string() + ": cannot be written");
+  if (!stream_) throw CannotWrite(file_);
 }
 
 std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxShown = 50;
+constexpr std::size_t kMaxShownClasses = 50;
 
 std::string HashOfModel(const std::filesystem::path& model) {
   return Sha256Hex(ReadTextFile(model, "a model", kLargestOwnFile));
@@ -100,7 +100,7 @@ std::string Classes(const Json& classes) {
 }
 
 std::string Confusion(const Json& classes, const Json& table) {
-  if (classes.size() > kMaxShown) return "";
+  if (classes.size() > kMaxShownClasses) return "";
   std::vector<std::string> head{"taken for"};
   for (const auto& one : Array(classes)) head.push_back(EscapeHtml(Name(one)));
   std::string rows;

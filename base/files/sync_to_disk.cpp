@@ -11,8 +11,12 @@
 #include "base/threads/blocking_call.h"
 
 namespace trefoil {
+std::system_error FileError(const std::filesystem::path& file, const char* what) {
+  return {errno, std::generic_category(), file.string() + ": " + what};
+}
+
 std::system_error CannotWrite(const std::filesystem::path& file) {
-  return {errno, std::generic_category(), file.string() + ": cannot be written"};
+  return FileError(file, "cannot be written");
 }
 
 void SyncToDisk(const std::filesystem::path& path) {

@@ -4,7 +4,9 @@
 
 namespace trefoil {
 
-/// The error of the call before, by errno, where `file` could not be written.
+/// The error of the call before, by errno: "FILE: WHAT", and the system's words for it.
+[[nodiscard]] std::system_error FileError(const std::filesystem::path& file, const char* what);
+/// The same where `file` could not be written.
 [[nodiscard]] std::system_error CannotWrite(const std::filesystem::path& file);
 
 /// So that a crash of the machine takes nothing from a file that was written to before, or, of a folder, no

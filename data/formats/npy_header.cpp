@@ -103,12 +103,12 @@ class DictionaryParser {
 };
 
 /// Where the parts of a file lie, in bytes from its beginning.
-struct Layout {
+struct ArrayLayout {
   std::size_t dictionary = 0;
   std::size_t elements = 0;
 };
 
-Layout LayoutOf(std::string_view content, const std::filesystem::path& place) {
+ArrayLayout LayoutOf(std::string_view content, const std::filesystem::path& place) {
   if (!content.starts_with(kMagic))
     ThrowDataError(place, "header", "other bytes", "the magic string of an NPY file");
   content.remove_prefix(kMagic.size());

@@ -22,9 +22,6 @@ double LogAdd(double a, double b) {
 /// log(1 - e^x) for x < 0.
 double LogOneMinusExp(double x) { return x > -0.7 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x)); }
 
-/// log(1 + e^x).
-double LogOnePlusExp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
 /// log erfc(x), not above it.
 double LogErfcBelow(double x) {
   return LogErfc(x) + (x < kErfcUnderflows ? 0.0 : std::log1p(-1 / (2 * x * x)));
@@ -126,10 +123,10 @@ double TiltedLogOdds(std::span<const std::int64_t> counts, double threshold, dou
 double AnsweredRdp(double log_odds, double answer, double order) {
   CheckOrder(order);
   if (log_odds == kInfinity) return answer;
-  const double log_p = -LogOnePlusExp(-log_odds);
+  const double log_p = -LogAdd(0, -log_odds);
   const double grown = (order - 1) * answer;
   if (grown < 1) return std::log1p(std::exp(log_p) * std::expm1(grown)) / (order - 1);
-  return std::min(answer, LogAdd(-LogOnePlusExp(log_odds), log_p + grown) / (order - 1));
+  return std::min(answer, LogAdd(-LogAdd(0, log_odds), log_p + grown) / (order - 1));
 }
 
 double LnMaxRdp(double log_q, double scale, double order) {

@@ -246,12 +246,12 @@ JobResult AverageJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadAverage(const toml::table& root, const std::string& file) {
   return std::make_unique<AverageJob>(ReadAverageSettings(root, file));
 }
 
 }  // namespace
 
-const JobType kAverageType{"classifier-average", Read, SchemaOf<AverageSettings>};
+const JobType kAverageType{"classifier-average", ReadAverage, SchemaOf<AverageSettings>};
 
 }  // namespace trefoil::jobs

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using RowCounts = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMaxOwners = 10'000;
-constexpr std::int64_t kMaxRows = 1'000'000'000;
+constexpr std::int64_t kMaxOwnerRows = 1'000'000'000;
 
 std::int64_t Sum(const RowCounts& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -150,16 +150,16 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
 void OwnerFields(FieldVisitor& v, Owners& s, const data::DataSpec& data) {
   v("count", s.count, OfEachParty{kMaxOwners, false}, "Owners that each party acts for, public.");
   const auto declared = *std::max_element(data.rows.begin(), data.rows.end());
-  const auto largest = declared > 0 ? declared : kMaxRows;
+  const auto largest = declared > 0 ? declared : kMaxOwnerRows;
   v("most_rows", s.max_rows, WholeInterval{1, largest}, Default(largest).Said("the largest of `data.rows`"),
     "Public bound of an owner's records.");
-  v("least_rows", s.min_rows, WholeInterval{1, s.max_rows > 0 ? s.max_rows : kMaxRows},
+  v("least_rows", s.min_rows, WholeInterval{1, s.max_rows > 0 ? s.max_rows : kMaxOwnerRows},
     "Public: an owner with fewer records counts as one with so many, the missing ones as zeros.");
 }
 
 void OwnerRowsField(FieldVisitor& v, Owners& s) {
   const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
-  v("owner_rows", s.local_rows, Wholes{{0, kMaxRows}, of_each},
+  v("owner_rows", s.local_rows, Wholes{{0, kMaxOwnerRows}, of_each},
     Default(RowCounts()).Said("by hash; for one replaced all alike").LeftOut(),
     "How many records each owner gets in `local`, in the data's order. Not hashed.");
   v.Check([&](const Section& local) {

@@ -332,13 +332,13 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadDpsgd(const toml::table& root, const std::string& file) {
   return MakeDpsgdJob(ReadDpsgdTable(root, file));
 }
 
 }  // namespace
 
-const JobType kDpsgdType{"dpsgd", Read, SchemaOf<DpsgdSettings>, nullptr, DraftDpsgd};
+const JobType kDpsgdType{"dpsgd", ReadDpsgd, SchemaOf<DpsgdSettings>, nullptr, DraftDpsgd};
 
 std::unique_ptr<Job> MakeDpsgdJob(DpsgdSettings settings) {
   return std::make_unique<DpsgdJob>(std::move(settings));

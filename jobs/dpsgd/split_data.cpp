@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGenerated = "digits";
+constexpr const char* kGeneratedDigits = "digits";
 constexpr std::uint64_t kDigitsSeed = 1;
 constexpr std::size_t kTestDigits = 2000;
 constexpr std::size_t kValidationDigits = 1000;
@@ -41,7 +41,7 @@ fs::path FindDataFolder(const DpsgdSettings& job, const fs::path& job_file, cons
   const auto places = DataPlaces(job.data.name, job_file);
   const bool found =
       std::any_of(places.begin(), places.end(), [](const auto& one) { return fs::is_directory(one); });
-  if (!given.empty() || found || job.data.name != kGenerated)
+  if (!given.empty() || found || job.data.name != kGeneratedDigits)
     return FindDataFolder(job.data.name, job_file, given);
   const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
   auto folder = run_folder / "digits";

@@ -30,9 +30,9 @@ using mpc::Index;
 using mpc::RingMatrix;
 
 // Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
-constexpr int kGaussianBits = 16;
+constexpr int kCountBits = 16;
 constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
-constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
+constexpr std::uint64_t kOne = std::uint64_t{1} << kCountBits;
 
 /// A job of type "histogram", checked, with every default filled in. Which keys it has depends on mode and
 /// noise.
@@ -268,7 +268,7 @@ RingMatrix HistogramJob::OwnCounts(std::int64_t declared) const {
   RingMatrix own(values(), 1);
   for (Index v = 0; v < values(); ++v)
     own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)])
-                << (job().gaussian ? kGaussianBits : 0);
+                << (job().gaussian ? kCountBits : 0);
   return own;
 }
 
@@ -289,7 +289,7 @@ dp::CountEstimate HistogramJob::EstimateOf(mpc::Word opened, double reach) const
   const auto signed_value = mpc::Signed(opened);
   if (job().randomiser)
     return dp::Debias(Randomiser().law(), job().records(), signed_value, job().confidence);
-  const double count = std::ldexp(static_cast<double>(signed_value), job().gaussian ? -kGaussianBits : 0);
+  const double count = std::ldexp(static_cast<double>(signed_value), job().gaussian ? -kCountBits : 0);
   return {.count = count, .low = count - reach, .high = count + reach};
 }
 
@@ -334,7 +334,7 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadHistogram(const toml::table& root, const std::string& file) {
   HistogramSettings job;
   ReadFields(root, file, job);
   return std::make_unique<HistogramJob>(std::move(job));
@@ -342,6 +342,6 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kHistogramType{"histogram", Read, SchemaOf<HistogramSettings>};
+const JobType kHistogramType{"histogram", ReadHistogram, SchemaOf<HistogramSettings>};
 
 }  // namespace trefoil::jobs

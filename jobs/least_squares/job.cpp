@@ -295,7 +295,7 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadLeastSquares(const toml::table& root, const std::string& file) {
   LeastSquaresSettings job;
   job.type = "least-squares";
   ReadFields(root, file, job);
@@ -305,7 +305,7 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 }  // namespace
 
 const JobType kLeastSquaresType{.name = "least-squares",
-                                .read = Read,
+                                .read = ReadLeastSquares,
                                 .schema = SchemaOf<LeastSquaresSettings>,
                                 .logits = LogitMeaning::kShare};
 

@@ -107,7 +107,7 @@ class PateJob : public JobOf<PateSettings> {
 
   std::string query_hash_;                ///< of the public query file, after Load, as all below
   std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party that votes
-  ml::Rows public_;                       ///< with [student]: the records that it is trained on
+  ml::FeatureRows public_;                ///< with [student]: the records that it is trained on
   StudentScores student_;                 ///< Interactive
   std::string student_hash_;
 };
@@ -357,14 +357,14 @@ void PateJob::Release(const std::vector<Index>& asked, const std::vector<int>& w
   summary["student_seconds"] = SecondsSince(start);
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadPate(const toml::table& root, const std::string& file) {
   return std::make_unique<PateJob>(ReadPateSettings(root, file));
 }
 
 }  // namespace
 
 const JobType kPateType{.name = "pate",
-                        .read = Read,
+                        .read = ReadPate,
                         .schema = SchemaOf<PateSettings>,
                         .inputs = VoteInputs,
                         .logits = LogitMeaning::kVotes};

@@ -109,7 +109,7 @@ std::string DealPateRecords(const PateSettings& job, const fs::path& source, con
   return DealToTeachers(job, source, deal);
 }
 
-ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std::size_t threads) {
+ml::FeatureRows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std::size_t threads) {
   data::DataFiles files;
   (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.inputs["pate.queries"];
   auto table = LoadRecords(

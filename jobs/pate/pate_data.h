@@ -22,8 +22,8 @@ std::string DealPateRecords(const PateSettings& job, const std::filesystem::path
 /// The public records of the party file's pate.queries, as features, by so many threads (0: all cores, as
 /// below). Throws DataError where there are others
 /// than job.public_records(), and as LoadRecords().
-[[nodiscard]] ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party,
-                                         std::size_t threads = 0);
+[[nodiscard]] ml::FeatureRows LoadPublicRecords(const PateSettings& job, const PartyFile& party,
+                                                std::size_t threads = 0);
 
 /// This party's records in one slice for each of its teachers: as its [owners] rows say, in the file's order,
 /// or else by a hash of the record as it is read, label included, so that a record that is added or removed

@@ -167,12 +167,12 @@ JobResult PredictJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadPredict(const toml::table& root, const std::string& file) {
   return std::make_unique<PredictJob>(ReadPredictSettings(root, file));
 }
 
 }  // namespace
 
-const JobType kPredictType{"predict", Read, SchemaOf<PredictSettings>, PredictInputs};
+const JobType kPredictType{"predict", ReadPredict, SchemaOf<PredictSettings>, PredictInputs};
 
 }  // namespace trefoil::jobs

@@ -14,8 +14,6 @@
 namespace trefoil::jobs {
 namespace {
 
-/// With more features a row's direction says most of what its length does.
-constexpr Eigen::Index kFewFeatures = 32;
 /// A row that was shortened to a norm lies within this part below it: it is rounded to float, downwards.
 constexpr double kAtTheNorm = 1e-6;
 

@@ -1,9 +1,13 @@
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "data/dataset/spec.h"
 
 namespace trefoil::jobs {
+
+/// With more features a row's direction says most of what its length does.
+inline constexpr std::int64_t kFewFeatures = 32;
 
 /// About how long rows of a table's columns are, before they are shortened, by the columns alone: a number or date within
 /// its scale adds a third to the square of the length, and `standardised` numbers 1; a category or bin adds 1. At least 1,

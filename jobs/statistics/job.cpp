@@ -19,7 +19,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr double kBytesOfALine = 60;  // of a result: names and numbers
+constexpr double kBytesOfAResult = 60;  // of a result: names and numbers
 
 class StatisticsJob : public JobOf<StatisticsSettings> {
  public:
@@ -70,9 +70,9 @@ JobCost StatisticsJob::Cost() const {
   for (std::size_t party = 0; party < net::kParties; ++party) {
     // Records; the sum, two noises that are drawn ahead and shares of it; what was opened as numbers and as files.
     cost.memory.at(party) = static_cast<double>(job().data.rows.at(party)) * features * sizeof(float) +
-                            (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfALine) * numbers;
+                            (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfAResult) * numbers;
   }
-  cost.results = AtReceivers(kBytesOfALine * numbers);
+  cost.results = AtReceivers(kBytesOfAResult * numbers);
   return cost;
 }
 
@@ -132,7 +132,7 @@ JobResult StatisticsJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadStatistics(const toml::table& root, const std::string& file) {
   StatisticsSettings job;
   ReadFields(root, file, job);
   return std::make_unique<StatisticsJob>(std::move(job));
@@ -140,6 +140,6 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kStatisticsType{"statistics", Read, SchemaOf<StatisticsSettings>};
+const JobType kStatisticsType{"statistics", ReadStatistics, SchemaOf<StatisticsSettings>};
 
 }  // namespace trefoil::jobs

@@ -102,11 +102,11 @@ ResultFile Tables(const StatisticsSettings& job, const StatisticsLayout& layout,
   return file;
 }
 
-using Lines = std::vector<std::vector<std::string>>;
+using CsvLines = std::vector<std::vector<std::string>>;
 
 /// The lines of a released file, its head the first; none where it is not there.
-Lines ReadLines(const fs::path& path, std::size_t lines) {
-  Lines read;
+CsvLines ReadLines(const fs::path& path, std::size_t lines) {
+  CsvLines read;
   if (!fs::exists(path)) return read;
   data::CsvReader reader(path);
   while (reader.Next() && read.size() <= lines + 1) {
@@ -119,8 +119,8 @@ Lines ReadLines(const fs::path& path, std::size_t lines) {
   return read;
 }
 
-ShownTable TableOf(const char* title, const Lines& lines) {
-  return {.title = title, .head = lines.front(), .rows = Lines(lines.begin() + 1, lines.end())};
+ShownTable TableOf(const char* title, const CsvLines& lines) {
+  return {.title = title, .head = lines.front(), .rows = CsvLines(lines.begin() + 1, lines.end())};
 }
 
 double NumberIn(const std::string& field, const fs::path& path) {

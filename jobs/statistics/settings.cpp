@@ -14,7 +14,7 @@ namespace {
 
 using data::ColumnKind;
 
-constexpr std::size_t kMaxValues = 1000;  // of a category: a record has a number for each in memory
+constexpr std::size_t kMaxCategoryValues = 1000;  // of a category: a record has a number for each in memory
 constexpr Interval kWeights{.above = 1e-3, .below = 1e3};
 
 void CheckColumn(const StatisticsColumn& s, const Section& table) {
@@ -24,12 +24,14 @@ void CheckColumn(const StatisticsColumn& s, const Section& table) {
     if (!(range > 1e-200 && range < 1e200))
       table.Refuse("high", "a number above low, by more than 1e-200 and less than 1e200");
     const auto& edges = column.edges;
-    if (!edges.empty() && (edges.front() <= s.low || edges.back() >= s.high || edges.size() >= kMaxValues))
-      table.Refuse("edges", fmt::format("fewer than {} numbers above low and below high", kMaxValues));
+    if (!edges.empty() &&
+        (edges.front() <= s.low || edges.back() >= s.high || edges.size() >= kMaxCategoryValues))
+      table.Refuse("edges",
+                   fmt::format("fewer than {} numbers above low and below high", kMaxCategoryValues));
   }
   if (column.kind == ColumnKind::kCategory) {
-    if (column.values.empty() || column.values.size() > kMaxValues || Repeated(column.values))
-      table.Refuse("values", fmt::format("1 to {} different texts", kMaxValues));
+    if (column.values.empty() || column.values.size() > kMaxCategoryValues || Repeated(column.values))
+      table.Refuse("values", fmt::format("1 to {} different texts", kMaxCategoryValues));
   }
   if (const auto flaw = data::FlawOf(column))
     table.Fail(flaw->key, fmt::format("found {}, expected {}", flaw->found, flaw->expected));

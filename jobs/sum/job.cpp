@@ -213,12 +213,12 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadSum(const toml::table& root, const std::string& file) {
   return std::make_unique<SumJob>(ReadSumSettings(root, file));
 }
 
 }  // namespace
 
-const JobType kSumType{"sum", Read, SchemaOf<SumSettings>, SumInputs};
+const JobType kSumType{"sum", ReadSum, SchemaOf<SumSettings>, SumInputs};
 
 }  // namespace trefoil::jobs

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGenerated = "vectors";  // the name that stands for generated vectors
-constexpr std::int64_t kMaxRows = 3'000'000'000;
+constexpr const char* kGeneratedVectors = "vectors";  // the name that stands for generated vectors
+constexpr std::int64_t kMaxVectors = 3'000'000'000;
 
 /// A call's file of a data folder: "vectors.npy" of a job of one call, else "vectors-2.npy".
 fs::path SourceOf(const fs::path& folder, const char* what, const SumSettings& job, std::int64_t call) {
@@ -108,13 +108,13 @@ void DealCall(const SumSettings& job, const SplitTarget& target, std::int64_t ca
 }  // namespace
 
 std::string SplitVectors(const SumSettings& job, const SplitTarget& target) {
-  const bool generated = target.data.empty() && job.data_name == kGenerated;
+  const bool generated = target.data.empty() && job.data_name == kGeneratedVectors;
   const auto folder = generated ? fs::path() : FindDataFolder(job.data_name, target.job_file, target.data);
   std::array<std::int64_t, 4> rows{};
   for (std::int64_t call = 0; call < job.calls; ++call) {
-    const auto vectors = generated
-                             ? DrawVectors(job, call)
-                             : ReadVectors(SourceOf(folder, "vectors", job, call), job.dimension, kMaxRows);
+    const auto vectors =
+        generated ? DrawVectors(job, call)
+                  : ReadVectors(SourceOf(folder, "vectors", job, call), job.dimension, kMaxVectors);
     std::optional<data::NpyArray> keys;
     if (job.groups()) keys = generated ? DrawKeys(job) : data::ReadNpy(SourceOf(folder, "keys", job, call));
     if (keys && keys->shape != std::vector{vectors.shape[0]})

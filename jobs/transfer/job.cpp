@@ -251,12 +251,12 @@ JobResult TransferJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadTransfer(const toml::table& root, const std::string& file) {
   return std::make_unique<TransferJob>(ReadTransferSettings(root, file));
 }
 
 }  // namespace
 
-const JobType kTransferType{"ensemble-transfer", Read, SchemaOf<TransferSettings>, VoteInputs};
+const JobType kTransferType{"ensemble-transfer", ReadTransfer, SchemaOf<TransferSettings>, VoteInputs};
 
 }  // namespace trefoil::jobs

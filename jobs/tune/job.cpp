@@ -332,7 +332,7 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> ReadTune(const toml::table& root, const std::string& file) {
   TuneSettings job;
   job.type = "tune";
   ReadFields(root, file, job);
@@ -341,6 +341,6 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kTuneType{"tune", Read, SchemaOf<TuneSettings>};
+const JobType kTuneType{"tune", ReadTune, SchemaOf<TuneSettings>};
 
 }  // namespace trefoil::jobs

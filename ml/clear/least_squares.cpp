@@ -58,7 +58,7 @@ int FractionBits(const SquaresShape& shape) {
 /// The constant of a row, in whole numbers.
 std::uint64_t ConstantOf(const SquaresShape& shape) { return shape.unit / 2; }
 
-Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const Rows>& x, double row_norm,
+Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const FeatureRows>& x, double row_norm,
               const Eigen::Ref<const MatrixXd>& targets, ThreadPool& pool) {
   Block block{.rows = MatrixXd(x.rows(), shape.entries()), .targets = MatrixXd(x.rows(), shape.outputs)};
   block.rows.rightCols(1).setConstant(static_cast<double>(ConstantOf(shape)));
@@ -146,8 +146,8 @@ MatrixXd RangeTargets(const std::vector<int>& steps) {
   return targets;
 }
 
-RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_norm, const MatrixXd& targets,
-                        ThreadPool& pool) {
+RingMatrix SumOfSquares(const SquaresShape& shape, const FeatureRows& x, double row_norm,
+                        const MatrixXd& targets, ThreadPool& pool) {
   Require(x.rows() == targets.rows() && targets.cols() == shape.outputs &&
               (x.rows() == 0 || x.cols() == shape.features),
           "SumOfSquares: rows and targets of the shape");
@@ -163,8 +163,9 @@ RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_nor
   return sum;
 }
 
-RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns, int party, const Rows& x,
-                         double row_norm, const MatrixXd& targets, Index height, ThreadPool& pool) {
+RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns, int party,
+                         const FeatureRows& x, double row_norm, const MatrixXd& targets, Index height,
+                         ThreadPool& pool) {
   const Index own = columns.features.at(static_cast<std::size_t>(party));
   const bool has_targets = party == columns.target_party;
   Require(

@@ -40,7 +40,7 @@ struct SquaresShape {
 /// they and the targets are, what is longer than 1 then is shortened, and all is rounded towards zero to units of 1/N.
 /// Cost: n p^2 multiplications. Pre: N = 2^f with f from 8 to 24; finite numbers, as many targets as rows; sums below
 /// 2^63 / LargestSquare() records; not within a loop of `pool`.
-[[nodiscard]] mpc::RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_norm,
+[[nodiscard]] mpc::RingMatrix SumOfSquares(const SquaresShape& shape, const FeatureRows& x, double row_norm,
                                            const Eigen::MatrixXd& targets, ThreadPool& pool);
 
 /// Who holds what, where every party has columns of the same rows.
@@ -59,7 +59,7 @@ struct SquaresColumns {
 /// squares add up to 1 at most. `targets`: empty at a party without. Pre: N as for SumOfSquares; as many rows as targets,
 /// `height` at most; finite.
 [[nodiscard]] mpc::RingMatrix EncodeColumns(const SquaresShape& shape, const SquaresColumns& columns,
-                                            int party, const Rows& x, double row_norm,
+                                            int party, const FeatureRows& x, double row_norm,
                                             const Eigen::MatrixXd& targets, mpc::Index height,
                                             ThreadPool& pool);
 

@@ -95,7 +95,7 @@ Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores) {
   return {.label = static_cast<int>(best), .margin = scores(best) - second};
 }
 
-std::vector<Choice> Classify(const Model& model, const Rows& x, ThreadPool& pool) {
+std::vector<Choice> Classify(const Model& model, const FeatureRows& x, ThreadPool& pool) {
   Require(model.hidden.empty() && model.weights.rows() == x.cols(), "Classify: a linear model of the rows");
   std::vector<Choice> choices(static_cast<std::size_t>(x.rows()));
   pool.ParallelFor(choices.size(), kClassifiedATask, [&](std::size_t begin, std::size_t end) {

@@ -10,7 +10,7 @@
 /// sent.
 namespace trefoil::ml {
 
-using Rows = decltype(OwnRecords::x);
+using FeatureRows = decltype(OwnRecords::x);
 
 enum class ClassifierLoss { kSquared, kOneVsRest };
 
@@ -46,6 +46,6 @@ struct Choice {
 [[nodiscard]] Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores);
 
 /// Of each row. Pre: a linear model of as many features; not within a loop of `pool`.
-[[nodiscard]] std::vector<Choice> Classify(const Model& model, const Rows& x, ThreadPool& pool);
+[[nodiscard]] std::vector<Choice> Classify(const Model& model, const FeatureRows& x, ThreadPool& pool);
 
 }  // namespace trefoil::ml

@@ -147,7 +147,7 @@ Eigen::MatrixXd GradientsOf(const LocalPlan& plan, const Eigen::MatrixXd& weight
 }
 
 /// The noisy sum, less a copy of the noise.
-void AddNoise(Eigen::MatrixXd& sum, const dp::DiscreteGaussian& sampler, RandomStream& stream) {
+void AddGaussian(Eigen::MatrixXd& sum, const dp::DiscreteGaussian& sampler, RandomStream& stream) {
   for (Index k = 0; k < sum.size(); ++k) {
     const auto exact = static_cast<std::int64_t>(sum.data()[k]) + sampler.Sample(stream);
     sum.data()[k] = static_cast<double>(exact);
@@ -236,7 +236,7 @@ Eigen::MatrixXd TrainLocally(const LocalPlan& plan, int owner, const OwnRecords&
   for (int k = 0; k < plan.settings.steps; ++k) {
     const auto rows = DrawRows(coins.rows, own.rows(), plan.sampling_rate, own.rows());
     Eigen::MatrixXd sum = SumClippedGradients(plan, weights, own, rows, pool);
-    if (sampler) AddNoise(sum, *sampler, coins.noise);
+    if (sampler) AddGaussian(sum, *sampler, coins.noise);
     weights = KeptOnLattice(plan, weights - step * sum);
   }
   return weights;

@@ -11,7 +11,7 @@ namespace {
 using Eigen::Index;
 
 /// The rows that have a label.
-OwnRecords Labelled(const Rows& x, const std::vector<int>& labels) {
+OwnRecords Labelled(const FeatureRows& x, const std::vector<int>& labels) {
   OwnRecords records;
   std::vector<Index> rows;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -40,7 +40,7 @@ std::vector<int> WithPseudoLabels(const std::vector<int>& answers, const std::ve
 
 }  // namespace
 
-Model TrainStudent(const Rows& x, const std::vector<int>& labels, int classes,
+Model TrainStudent(const FeatureRows& x, const std::vector<int>& labels, int classes,
                    const StudentSettings& settings, ThreadPool& pool) {
   Require(labels.size() == static_cast<std::size_t>(x.rows()), "TrainStudent: a label a row");
   Require(settings.rounds >= 0 && settings.keep > 0 && settings.keep <= 1, "TrainStudent: settings");

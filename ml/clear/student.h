@@ -21,7 +21,7 @@ inline constexpr int kUnlabelled = -1;
 /// Cost:   rounds + 1 times FitClassifier. Pre: a label a row, kUnlabelled or a class; at least one class.
 /// Source: Papernot et al. (2017), section 2.3, with Scudder, "Probability of error of some adaptive
 ///         pattern-recognition machines" (1965), in place of its adversarial networks.
-[[nodiscard]] Model TrainStudent(const Rows& x, const std::vector<int>& labels, int classes,
+[[nodiscard]] Model TrainStudent(const FeatureRows& x, const std::vector<int>& labels, int classes,
                                  const StudentSettings& settings, ThreadPool& pool);
 
 }  // namespace trefoil::ml

@@ -4,9 +4,9 @@
 
 namespace trefoil::ml {
 
-std::vector<std::vector<int>> LabelByTeachers(const std::vector<OwnRecords>& slices, const Rows& queries,
-                                              int classes, const ClassifierSettings& settings,
-                                              ThreadPool& pool) {
+std::vector<std::vector<int>> LabelByTeachers(const std::vector<OwnRecords>& slices,
+                                              const FeatureRows& queries, int classes,
+                                              const ClassifierSettings& settings, ThreadPool& pool) {
   std::vector<std::vector<int>> labels(slices.size());
   pool.ParallelFor(slices.size(), 1, [&](std::size_t begin, std::size_t end) {
     ThreadPool own(1);  // a teacher is one thread's

@@ -12,7 +12,7 @@ namespace trefoil::ml {
 /// Pre: as FitClassifier, for each slice. Source: Papernot et al., "Semi-supervised knowledge transfer for
 /// deep learning from private training data" (2017), section 2.1.
 [[nodiscard]] std::vector<std::vector<int>> LabelByTeachers(const std::vector<OwnRecords>& slices,
-                                                            const Rows& queries, int classes,
+                                                            const FeatureRows& queries, int classes,
                                                             const ClassifierSettings& settings,
                                                             ThreadPool& pool);
 

@@ -18,7 +18,7 @@ constexpr int kMinBalancedBits = 8;  // no weight is below 2^-8, which every lat
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 45;  // times 2^16 far below 2^63
 
 /// What a unit of privacy, a record or a group of so many, moves of the counts, in units of 2^-f.
-std::uint64_t Sensitivity(const StepPlan& plan) {
+std::uint64_t BalanceSensitivity(const StepPlan& plan) {
   return static_cast<std::uint64_t>(plan.settings.group_rows) << plan.settings.fraction_bits;
 }
 
@@ -49,8 +49,8 @@ mpc::RingMatrix OwnCounts(const StepPlan& plan, const OwnRecords& own) {
 std::vector<std::int64_t> OpenClassCounts(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
   Require(plan.settings.balance_sigma.has_value(), "OpenClassCounts: settings with balance_sigma");
   const mpc::RingMatrix counts = OwnCounts(plan, own);
-  const StepNoise noise =
-      CountNoise(RandomStream::FromSystem(), *plan.settings.balance_sigma, Sensitivity(plan), counts.rows());
+  const StepNoise noise = CountNoise(RandomStream::FromSystem(), *plan.settings.balance_sigma,
+                                     BalanceSensitivity(plan), counts.rows());
   const auto opened = OpenNoisyCounts(party, counts, noise.values(), {0, 1, 2});
   const int f = plan.settings.fraction_bits;
   std::vector<std::int64_t> nearest;
@@ -66,11 +66,11 @@ mpc::Cost OpenClassCountsCost(const StepPlan& plan) {
 std::vector<dp::RecordedEvent> ClassCountEvents(const StepPlan& plan) {
   if (!plan.settings.balance_sigma) return {};
   const double sigma = *plan.settings.balance_sigma;
-  (void)dp::DiscreteGaussian(CountVariance(sigma, Sensitivity(plan)));
+  (void)dp::DiscreteGaussian(CountVariance(sigma, BalanceSensitivity(plan)));
   return {dp::GaussianReleases{.count = 1,
                                .coordinates = plan.settings.classes,
                                .sigma = OnSigmaLattice(sigma),
-                               .party_deviation = CountDeviation(sigma, Sensitivity(plan))}};
+                               .party_deviation = CountDeviation(sigma, BalanceSensitivity(plan))}};
 }
 
 ClassWeights BalancedWeights(const StepPlan& plan, const std::vector<std::int64_t>& counts) {

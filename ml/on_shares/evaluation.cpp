@@ -37,7 +37,7 @@ bool HasClasses(const EvaluationSettings& settings) { return settings.bins > 0 |
 
 /// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of each histogram and
 /// of the table by 1 each.
-std::uint64_t Sensitivity(const StepPlan& plan) {
+std::uint64_t CountsSensitivity(const StepPlan& plan) {
   const double moved = std::sqrt(EvaluationSquares(plan.settings));
   return static_cast<std::uint64_t>(std::ceil(std::ldexp(moved, plan.settings.fraction_bits)));
 }
@@ -128,7 +128,8 @@ ArithShare NoisyCounts(mpc::Context& party, const StepPlan& plan, const mpc::Fix
                        const OwnRecords& test) {
   AdditiveShare counts = CountTests(party, plan, weights, test);
   if (const auto& sigma = plan.settings.evaluation->sigma) {
-    const StepNoise noise = CountNoise(RandomStream::FromSystem(), *sigma, Sensitivity(plan), Values(plan));
+    const StepNoise noise =
+        CountNoise(RandomStream::FromSystem(), *sigma, CountsSensitivity(plan), Values(plan));
     counts = AddNoise(counts, noise.values());
   }
   return protocols::Reshare(party, counts);
@@ -170,9 +171,9 @@ double CountsDeviation(const TrainingSettings& settings) {
 std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan) {
   const auto& settings = plan.settings.evaluation;
   if (!settings || !settings->sigma) return {};
-  (void)dp::DiscreteGaussian(CountVariance(*settings->sigma, Sensitivity(plan)));
+  (void)dp::DiscreteGaussian(CountVariance(*settings->sigma, CountsSensitivity(plan)));
   return {dp::NoisyEvaluation{.sigma = OnSigmaLattice(*settings->sigma),
-                              .party_deviation = CountDeviation(*settings->sigma, Sensitivity(plan)),
+                              .party_deviation = CountDeviation(*settings->sigma, CountsSensitivity(plan)),
                               .coordinates = Values(plan)}};
 }
 

@@ -15,10 +15,6 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-RingMatrix LowPart(const RingMatrix& x, int bits) {
-  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
-}
-
 /// How each element, modulo 2^width, is multiplied by a factor, divided and rounded. A word is w_m 2^(width - 1) +
 /// w_l, of which bits from `width` upwards are anything.
 struct Division {
@@ -79,10 +75,10 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
   return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
                  [rows, cols, division](const mpc::Dealer& dealer) {
                    const RingMatrix r = dealer.Mask(rows, cols);
-                   return DcfDealing{
-                       .points = LowPart(division.factor * mpc::Reshaped(r, 1, rows * cols), division.bits),
-                       .payloads = RingMatrix::Ones(1, rows * cols),
-                       .shared = SplitMask(dealer.pool(), r, division)};
+                   return DcfDealing{.points = mpc::LowBits(
+                                         division.factor * mpc::Reshaped(r, 1, rows * cols), division.bits),
+                                     .payloads = RingMatrix::Ones(1, rows * cols),
+                                     .shared = SplitMask(dealer.pool(), r, division)};
                  });
 }
 
@@ -124,9 +120,9 @@ RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const Rin
 }
 
 /// A's or B's half of [factor c < factor r modulo 2^bits].
-RingMatrix Carries(MaskedOpening& opening, const Division& division, const DealtDcf& keys,
-                   const RingMatrix& c) {
-  const RingMatrix low = LowPart(division.factor * mpc::Reshaped(c, 1, c.size()), division.bits);
+RingMatrix CarriesOfLowBits(MaskedOpening& opening, const Division& division, const DealtDcf& keys,
+                            const RingMatrix& c) {
+  const RingMatrix low = mpc::LowBits(division.factor * mpc::Reshaped(c, 1, c.size()), division.bits);
   return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
 }
 
@@ -134,7 +130,7 @@ RingMatrix Carries(MaskedOpening& opening, const Division& division, const Dealt
 RingMatrix HalfOfResult(MaskedOpening& opening, const Division& division, const DealtDcf& dealt,
                         const RingMatrix& c) {
   RingMatrix half = HalfOfQuotient(opening, c, dealt.half, division);
-  if (division.rounding == Rounding::kExact) half -= Carries(opening, division, dealt, c);
+  if (division.rounding == Rounding::kExact) half -= CarriesOfLowBits(opening, division, dealt, c);
   return half;
 }
 

@@ -22,7 +22,7 @@ using mpc::Context;
 using mpc::Index;
 using mpc::RingMatrix;
 
-constexpr Index kBits = 64 * Size{}.count;
+constexpr Index kBitsOfElement = 64 * Size{}.count;
 constexpr const char* kAraki = "Araki 2016, 3";
 
 std::array<Shape, 3> OneEach(const Size& s) {
@@ -91,12 +91,13 @@ std::vector<Entry> InputEntries() {
            },
            [](Context& p, const auto& ahead, const Size&) { return ahead->Next(p); })},
       {.name = "input_bits",
-       .row = {"input of bits by P0", "`InputBits`", "bit", section, "as input", kExact, kBits},
+       .row = {"input of bits by P0", "`InputBits`", "bit", section, "as input", kExact, kBitsOfElement},
        .cost = [](const Size& s) { return InputBitsCost(0, s.width, s.count); },
        .prepare = On(kOwnBits, [](Context& p, const BitMatrix& own,
                                   const Size& s) { return InputBits(p, 0, own, s.width, s.count); })},
       {.name = "input_each_bits",
-       .row = {"input of bits by all", "`InputEachBits`", "bit of each", section, "as input", kExact, kBits},
+       .row = {"input of bits by all", "`InputEachBits`", "bit of each", section, "as input", kExact,
+               kBitsOfElement},
        .cost = [](const Size& s) { return InputEachBitsCost(s.width, ItemsEach(s)); },
        .prepare = On(kOwnBits, [](Context& p, const BitMatrix& own,
                                   const Size& s) { return InputEachBits(p, own, s.width, ItemsEach(s)); })},
@@ -127,7 +128,8 @@ std::vector<Entry> RevealEntries() {
          return RevealToEach(p, {0, 1}, x, ReleaseReason::kMeasurement);
        })},
       {.name = "reveal_bits",
-       .row = {"reveal bits", "`RevealBits`", "bit", kAraki, "the bits, which is the purpose", kExact, kBits},
+       .row = {"reveal bits", "`RevealBits`", "bit", kAraki, "the bits, which is the purpose", kExact,
+               kBitsOfElement},
        .cost = [](const Size& s) { return RevealBitsCost(s.width, s.count); },
        .prepare = OnBits([](Context& p, const BoolShare& x, const Size&) {
          return RevealBits(p, x, ReleaseReason::kMeasurement);
@@ -156,7 +158,8 @@ std::vector<Entry> ProductEntries() {
        .prepare = On(kMatrices,
                      [](Context& p, const auto& in, const Size&) { return MatMul(p, in.first, in.second); })},
       {.name = "and",
-       .row = {"and, and sums of several", "`And`, `AndSums`", "bit", kAraki, kSeesReshare, kExact, kBits},
+       .row = {"and, and sums of several", "`And`, `AndSums`", "bit", kAraki, kSeesReshare, kExact,
+               kBitsOfElement},
        .cost = [](const Size& s) { return AndCost(s.width, s.count); },
        .prepare = On(
            [](Context&, Inputs& inputs, const Size& s) {

@@ -13,13 +13,13 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-constexpr int kMaxBits = 12;
+constexpr int kMaxTableBits = 12;
 constexpr std::size_t kElementsAtATime = 64;  // a task of the pool
 
 Index SizeOf(const SmallTables& tables) { return Index{1} << tables.bits; }
 
 void RequireWellFormed(const SmallTables& tables) {
-  Require(tables.bits >= 1 && tables.bits <= kMaxBits, "LookUpByLowBits: 1 to 12 bits");
+  Require(tables.bits >= 1 && tables.bits <= kMaxTableBits, "LookUpByLowBits: 1 to 12 bits");
   Require(!tables.tables.empty(), "LookUpByLowBits: at least one table");
   for (const std::vector<Word>& table : tables.tables)
     Require(static_cast<Index>(table.size()) == SizeOf(tables), "LookUpByLowBits: tables of 2^bits words");

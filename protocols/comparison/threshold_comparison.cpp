@@ -14,11 +14,6 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-/// The low bits of each word. Pre: bits < 64.
-RingMatrix LowPart(const RingMatrix& x, int bits) {
-  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
-}
-
 /// What A or B opens in place of its half of x: their sum is floor(x / 2^dropped) or one less, modulo 2^(64 -
 /// dropped), since it lacks the carry of the bits that are dropped.
 RingMatrix WithoutLowBits(RingMatrix half, int dropped) {
@@ -57,7 +52,8 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
       opening, shape, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
         const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
         const RingMatrix top = BitAt(r, bits);
-        return DcfDealing{.points = LowPart(r, bits), .payloads = Word{1} - Word{2} * top, .shared = top};
+        return DcfDealing{
+            .points = mpc::LowBits(r, bits), .payloads = Word{1} - Word{2} * top, .shared = top};
       });
   const RingMatrix c = opening.FinishOpen(std::move(part));
   if (opening.dealer()) return {};
@@ -68,7 +64,7 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
     shifted.row(k) =
         mpc::Reshaped(c, 1, count).row(0) - static_cast<Word>(thresholds[static_cast<std::size_t>(k)]);
   }
-  const RingMatrix low = LowPart(shifted, bits);
+  const RingMatrix low = mpc::LowBits(shifted, bits);
   const RingMatrix top = BitAt(shifted, bits);
   // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m)
   // b.

@@ -16,7 +16,7 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::Word;
 
-constexpr int kMaxBits = 30;              // of a normalised number: products stay below 2^62
+constexpr int kMaxNormalisedBits = 30;    // of a normalised number: products stay below 2^62
 constexpr Word kStart = 3144130809;       // 2.9282 * 2^30, rounded down
 constexpr double kStepsError = 8.7e-10;   // what three steps leave of the first approximation's error
 constexpr double kUnitsOfRounding = 6.2;  // docs/reference/protocols.md, "Reciprocal"
@@ -26,7 +26,7 @@ struct Scaling {
   Scaling(int f, const ReciprocalRange& range)
       : lowest(f + range.lowest_log2),
         highest(f + range.highest_log2),
-        bits(std::min(kMaxBits, 62 - f + range.lowest_log2)),
+        bits(std::min(kMaxNormalisedBits, 62 - f + range.lowest_log2)),
         top(std::max(highest, bits) + 1) {}
   int lowest;   ///< leading bit of the smallest x
   int highest;  ///< and of the largest
@@ -56,8 +56,8 @@ void RequireRange(int f, const ReciprocalRange& range) {
 }  // namespace
 
 ArithShare ReciprocalOfNormalised(mpc::Context& party, const ArithShare& z, int bits) {
-  Require(bits >= 8 && bits <= kMaxBits, "ReciprocalOfNormalised: 8 to 30 bits");
-  ArithShare y = AddPublic(party, -(Word{2} * z), kStart >> (kMaxBits - bits));
+  Require(bits >= 8 && bits <= kMaxNormalisedBits, "ReciprocalOfNormalised: 8 to 30 bits");
+  ArithShare y = AddPublic(party, -(Word{2} * z), kStart >> (kMaxNormalisedBits - bits));
   ArithShare e = AddPublic(party, -MultiplyTruncate(party, z, y, bits), Word{1} << bits);
   for (int step = 0; step < 2; ++step) {
     const ArithShare products = MultiplyTruncate(party, Stacked(y, e), Stacked(e, e), bits);

@@ -12,11 +12,11 @@ constexpr int kTaylorBits = 50;
 constexpr std::int64_t kTwoPi = 7074237752028440;  // 2 pi * 2^50, rounded
 
 /// Half of SinCos's width, so that both tables stay in the first cache.
-struct Entry {
+struct SineEntry {
   std::int32_t sin = 0;
   std::int32_t cos = 0;
 };
-using Table = std::array<Entry, kEntries>;
+using Table = std::array<SineEntry, kEntries>;
 
 template <typename Integer>
 Integer Rounded(__int128 value, int bits) {
@@ -24,7 +24,7 @@ Integer Rounded(__int128 value, int bits) {
 }
 
 /// The Taylor series at `angle` (radians * 2^50, below 2 pi): the terms stay below 2^60.
-Entry Taylor(std::int64_t angle) {
+SineEntry Taylor(std::int64_t angle) {
   __int128 term = __int128{1} << kTaylorBits;
   __int128 sums[2] = {term, 0};  // even powers: cosine; odd powers: sine
   for (int n = 1; n <= 48; ++n) {
@@ -52,8 +52,8 @@ SinCos SinCosOfTurn(mpc::Word turn) {
   static const Table kFine = MakeTable(kIndexBits);
   // Rounded to the nearest of 2^24 angles, so that the error has no sign.
   const mpc::Word rounded = turn + (mpc::Word{1} << (63 - 2 * kIndexBits));
-  const Entry& coarse = kCoarse[rounded >> (64 - kIndexBits)];
-  const Entry& fine = kFine[(rounded >> (64 - 2 * kIndexBits)) & (kEntries - 1)];
+  const SineEntry& coarse = kCoarse[rounded >> (64 - kIndexBits)];
+  const SineEntry& fine = kFine[(rounded >> (64 - 2 * kIndexBits)) & (kEntries - 1)];
   const SinCos a{.sin = coarse.sin, .cos = coarse.cos};
   const SinCos b{.sin = fine.sin, .cos = fine.cos};
   return {.sin = (a.sin * b.cos + a.cos * b.sin) >> kScaleBits,

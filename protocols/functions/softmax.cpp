@@ -18,7 +18,7 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::Word;
 
-constexpr int kBits = 30;                   // of a normalised row
+constexpr int kNormalisedBits = 30;         // of a normalised row
 constexpr int kLargestBits = 60;            // of a sum of exponentials
 constexpr double kOctavesPerLogit = 2.886;  // log2(e^2), rounded up: e^(2 bound) is below 2^(that * bound)
 constexpr Index kMaxClasses = 1024;
@@ -46,7 +46,7 @@ ExponentialTable ExponentialFor(const SoftmaxOptions& options) {
   return MakeExponentialTable({.lowest = options.logit_bound ? 0.0 : -32.0,
                                .highest = options.logit_bound ? 2 * *options.logit_bound : 0.0,
                                .input_bits = options.frac_bits,
-                               .output_bits = std::min(kBits, kLargestBits - OctavesOfSum(options)),
+                               .output_bits = std::min(kNormalisedBits, kLargestBits - OctavesOfSum(options)),
                                .accuracy_bits = std::min(options.frac_bits + 1, 25),
                                .width = options.width});
 }
@@ -55,7 +55,7 @@ ExponentialTable ExponentialFor(const SoftmaxOptions& options) {
 void StateBounds(SoftmaxTable& table) {
   const auto classes = static_cast<double>(table.options.classes);
   const double unit = std::ldexp(1.0, -table.options.frac_bits);
-  const double of_inverse = NormalisedReciprocalError(kBits);
+  const double of_inverse = NormalisedReciprocalError(kNormalisedBits);
   const double of_exponential = table.exponential.relative + table.exponential.absolute;
   Require(of_exponential <= std::ldexp(1.0, -11),
           "MakeSoftmaxTable: a logit bound that the ring has enough bits for");
@@ -73,11 +73,11 @@ SoftmaxTable MakeSoftmaxTable(const SoftmaxOptions& options) {
   const int one = table.exponential.output_bits;
   const int lowest = options.logit_bound ? one + CeilLog2(options.classes + 1) - 1 : one;
   const int highest = one + OctavesOfSum(options);
-  const int top = std::max(highest, kBits) + 1;
+  const int top = std::max(highest, kNormalisedBits) + 1;
   std::vector<Word> powers;
   for (int leading = lowest; leading <= highest; ++leading) powers.push_back(Word{1} << (top - 1 - leading));
   table.normalising = {.lowest = lowest, .tables = {powers}};
-  table.normalising_shift = top - kBits;
+  table.normalising_shift = top - kNormalisedBits;
   StateBounds(table);
   return table;
 }
@@ -101,10 +101,10 @@ FixedShare Softmax(mpc::Context& party, const SoftmaxTable& table, const FixedSh
   const ArithShare normalised = MultiplyTruncate(party, RepeatedColumn(power, classes), exponentials,
                                                  table.normalising_shift, Range::kNonNegative);
   // 3: divided by what they add up to, exactly, whatever came before.
-  const ArithShare inverse = ReciprocalOfNormalised(party, RowSums(normalised), kBits);
-  return {
-      MultiplyTruncate(party, normalised, RepeatedColumn(inverse, classes), 2 * kBits - options.frac_bits),
-      options.frac_bits};
+  const ArithShare inverse = ReciprocalOfNormalised(party, RowSums(normalised), kNormalisedBits);
+  return {MultiplyTruncate(party, normalised, RepeatedColumn(inverse, classes),
+                           2 * kNormalisedBits - options.frac_bits),
+          options.frac_bits};
 }
 
 mpc::Cost SoftmaxCost(const SoftmaxTable& table, Index rows) {

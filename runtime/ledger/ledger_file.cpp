@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/files/sync_to_disk.h"
 #include "base/outward_text.h"
 #include "base/passing_error.h"
 #include "jobs/config/party_file.h"
@@ -26,10 +27,6 @@ using Json = nlohmann::json;
 /// Far behind any file's end: byte kFirstJobByte + N is locked while job N is under way.
 constexpr off_t kFirstJobByte = off_t{1} << 40;
 
-std::system_error Failed(const fs::path& file, const char* what) {
-  return {errno, std::generic_category(), fmt::format("{}: {}", file.string(), what)};
-}
-
 /// Takes or gives back the lock of a job, or asks for who has it.
 int JobLock(int descriptor, int command, short type, std::size_t job, struct flock& lock) {
   lock = {};
@@ -43,7 +40,7 @@ int JobLock(int descriptor, int command, short type, std::size_t job, struct flo
 bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
   struct flock lock {};
   if (JobLock(descriptor, F_OFD_GETLK, F_WRLCK, job, lock) != 0)
-    throw Failed(file, "cannot be asked for locks");
+    throw FileError(file, "cannot be asked for locks");
   return lock.l_type != F_UNLCK;
 }
 
@@ -315,7 +312,7 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
   if (JobLock(chain_.descriptor(), F_OFD_SETLK, F_WRLCK, job, lock) != 0)
-    throw Failed(chain_.file(), "cannot be locked for a job");
+    throw FileError(chain_.file(), "cannot be locked for a job");
   const dp::LedgerJob entry{.time = time,
                             .name = request.name,
                             .delta = request.delta,

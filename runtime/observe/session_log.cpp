@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int kVersion = 2;
+constexpr int kLogVersion = 2;
 constexpr int kUnsaltedVersion = 1;                           // whose hashes of data have no salt
 constexpr std::string_view kFirstKey = "{\"certificates\":";  // of a session's entry, keys in order
 
@@ -87,7 +87,7 @@ class Reader {
  private:
   void Begin(const Json& entry, const std::string& session) {
     const int version = entry.value("version", 0);
-    if (version != kVersion && version != kUnsaltedVersion) Refuse("another version", "version 1 or 2");
+    if (version != kLogVersion && version != kUnsaltedVersion) Refuse("another version", "version 1 or 2");
     if (!seen_.insert(session).second) Refuse("a session twice", "one that is new");
     open_.insert(session);
     ++view.sessions;
@@ -104,7 +104,7 @@ AuditLog::AuditLog(const fs::path& file, const AuditedSession& session)
   Json certificates = Json::array();
   for (const auto& fingerprint : session.fingerprints) certificates.push_back(fingerprint);
   Write({{"kind", "session"},
-         {"version", kVersion},
+         {"version", kLogVersion},
          {"party", session.party},
          {"job", session.job},
          {"job_hash", session.job_hash},

@@ -25,13 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::system_error Failed(const fs::path& file, const char* what) {
-  return {errno, std::generic_category(), fmt::format("{}: {}", file.string(), what)};
-}
-
 std::string ReadFrom(int descriptor, std::size_t first, const fs::path& file) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) throw Failed(file, "cannot be read");
+  if (fstat(descriptor, &status) != 0) throw FileError(file, "cannot be read");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size > kLargestOwnFile)
     throw DataError(
@@ -42,7 +38,7 @@ std::string ReadFrom(int descriptor, std::size_t first, const fs::path& file) {
     const auto count =
         pread(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(first + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw Failed(file, "cannot be read");
+    if (count <= 0) throw FileError(file, "cannot be read");
     done += static_cast<std::size_t>(count);
   }
   return text;
@@ -53,10 +49,10 @@ void WriteAt(int descriptor, std::size_t offset, const std::string& text, const 
     const auto count =
         pwrite(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Failed(file, "cannot be written");
+    if (count < 0) throw CannotWrite(file);
     done += static_cast<std::size_t>(count);
   }
-  if (fsync(descriptor) != 0) throw Failed(file, "cannot be written");
+  if (fsync(descriptor) != 0) throw CannotWrite(file);
 }
 
 }  // namespace
@@ -64,7 +60,7 @@ void WriteAt(int descriptor, std::size_t offset, const std::string& text, const 
 ChainFile::Locked::Locked(const ChainFile& chain) : descriptor_(chain.descriptor_) {
   const BlockingCall call("locking", chain.file_);
   while (flock(descriptor_, chain.access_ == Access::kAppend ? LOCK_EX : LOCK_SH) != 0) {
-    if (errno != EINTR) throw Failed(chain.file_, "cannot be locked");
+    if (errno != EINTR) throw FileError(chain.file_, "cannot be locked");
   }
 }
 
@@ -109,7 +105,7 @@ void ChainFile::RequireNotReplaced() const {
   struct stat named {};
   struct stat opened {};
   if (stat(file_.c_str(), &named) != 0 || fstat(descriptor_, &opened) != 0)
-    throw Failed(file_, "was lost while it was in use");
+    throw FileError(file_, "was lost while it was in use");
   if (named.st_ino != opened.st_ino || named.st_dev != opened.st_dev)
     throw DataError(file_.string() + ": was replaced by another file while it was in use");
 }
@@ -143,7 +139,7 @@ void ChainFile::RepairEnd(dp::Tail tail) {
     ++bytes_;
   } else if (tail == dp::Tail::kTornLine &&
              (ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0 || fsync(descriptor_) != 0)) {
-    throw Failed(file_, "cannot be cut");
+    throw FileError(file_, "cannot be cut");
   }
 }
 

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kStateVersion = 1;
 // Since bounds that are fixed before the coins decide which of them are kept; the noise was another one, too.
 constexpr int kVersionWithCoins = 2;
 constexpr std::size_t kKept = 2;
@@ -78,7 +78,7 @@ RunState::RunState(const fs::path& run_folder, RunOwner owner, SecretKey key)
       owner_(std::move(owner)),
       key_(std::move(key)),
       boot_(BootId()),
-      version_(owner_.job->ShapeOfCheckpoint().coins ? kVersionWithCoins : kVersion) {
+      version_(owner_.job->ShapeOfCheckpoint().coins ? kVersionWithCoins : kStateVersion) {
   if (!fs::exists(folder_ / kRunFile)) return;
   try {
     Lock();
@@ -107,8 +107,7 @@ CheckpointOwner RunState::Owner() const {
 void RunState::Lock() {
   const auto file = folder_ / kStepFile;
   steps_file_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (steps_file_ < 0)
-    throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
+  if (steps_file_ < 0) throw CannotWrite(file);
   if (flock(steps_file_, LOCK_EX | LOCK_NB) != 0) {
     throw PassingError(fmt::format("{}: found a run that another process executes, expected it to have ended",
                                    folder_.string()));
@@ -233,8 +232,7 @@ void RunState::WriteStep(int begun) const {
   const BlockingCall call("writing", file);
   const auto line = fmt::format("{} {} {:>10}\n", boot_.empty() ? "unknown" : boot_, session_.id, begun);
   if (pwrite(steps_file_, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
-    throw std::system_error(errno, std::generic_category(),
-                            (folder_ / kStepFile).string() + ": cannot be written");
+    throw CannotWrite(file);
 }
 
 /// The session counts from here on: first in `step`, which says that nothing has begun.

@@ -362,7 +362,7 @@ TEST(EpsilonsOfUnits, OfDepositedBatchesLieAtTheHockeyStickDivergence) {
   }
 }
 
-DpSgdSteps MnistSteps() {
+DpSgdSteps StepsAtMnist() {
   DpSgdSteps steps;
   steps.steps = 439;
   steps.sampling_rate = 2048.0 / 60000;
@@ -375,7 +375,7 @@ DpSgdSteps MnistSteps() {
 
 TEST(EpsilonsOfUnits, AreFarAboveKTimesEpsilonForSampledSteps) {
   // Figures of an independent computation (the audit's): k = 5 and 10, outsider and insider.
-  const TrainingRecord record{"a", "b", {MnistSteps()}};
+  const TrainingRecord record{"a", "b", {StepsAtMnist()}};
   const auto five = EpsilonsOfUnits(record, 5, 1e-5);
   EXPECT_NEAR(five.outsider, 18.65, 0.05);
   EXPECT_NEAR(five.insider, 27.2, 0.1);
@@ -388,7 +388,7 @@ TEST(EpsilonsOfUnits, AreFarAboveKTimesEpsilonForSampledSteps) {
 }
 
 TEST(EpsilonsOfUnits, CountInsidersWhoSeeTheCoinsWithoutAmplification) {
-  auto steps = MnistSteps();
+  auto steps = StepsAtMnist();
   steps.sampling = SamplingMode::kPublic;
   steps.max_participation = 20;
   steps.limits.max_batch = steps.limits.capacity;
@@ -411,7 +411,7 @@ TEST(EpsilonsOfUnits, MultiplyPureReleasesAndWidenApproximateOnes) {
 }
 
 TEST(EpsilonsOfUnits, OfGroupsLeaveRoomForWholeGroups) {
-  auto steps = MnistSteps();
+  auto steps = StepsAtMnist();
   steps.limits.group_rows = 4;
   const auto events = OutsiderEvents(RecordedEvent(steps), 2);
   EXPECT_EQ(std::get<SampledGaussian>(events.at(0)).units, 2);

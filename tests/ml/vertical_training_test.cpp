@@ -13,13 +13,13 @@ using mpc::Index;
 using testing::HasSubstr;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kRows = 90;
+constexpr Index kVerticalRows = 90;
 
 /// Full batches without noise, nothing clipped: what comes out depends on no coin but those of roundings.
 TrainingSettings FullBatches(double row_norm) {
   TrainingSettings settings = SmallSettings();
   settings.sampling = Sampling::kPublic;
-  settings.expected_batch = kRows;
+  settings.expected_batch = kVerticalRows;
   settings.row_norm = row_norm;
   settings.clip = 8 * row_norm;
   settings.rows = {30, 30, 30};
@@ -27,10 +27,10 @@ TrainingSettings FullBatches(double row_norm) {
 }
 
 TrainingSettings Vertical(TrainingSettings settings, std::array<std::int64_t, 3> features, int label_party) {
-  settings.rows = {kRows + 20, 0, 0};
+  settings.rows = {kVerticalRows + 20, 0, 0};
   settings.expected_batch = static_cast<double>(settings.rows[0]);
   // A step of the same length, though the rate counts padding: learning_rate / expected_batch.
-  settings.learning_rate *= settings.expected_batch / static_cast<double>(kRows);
+  settings.learning_rate *= settings.expected_batch / static_cast<double>(kVerticalRows);
   settings.vertical = VerticalSettings{.features = features, .label_party = label_party};
   return settings;
 }
@@ -80,7 +80,7 @@ class VerticalTrainTest : public testing::TestWithParam<ColumnsCase> {};
 // Rows that no bound shortens: the same training as if each party had a third of the rows.
 TEST_P(VerticalTrainTest, IsTheHorizontalTrainingOfTheSameRows) {
   const TrainingSettings horizontal = FullBatches(16);
-  const OwnRecords all = MakeRecords(horizontal, 5, kRows);
+  const OwnRecords all = MakeRecords(horizontal, 5, kVerticalRows);
   const auto& [features, label_party] = GetParam();
 
   const Model vertical = TrainVertically(Vertical(horizontal, features, label_party), all);
@@ -125,7 +125,7 @@ TEST_P(VerticalModelTest, IsTheHorizontalTrainingOfTheSameRows) {
   horizontal.truncation = c.truncation;
   horizontal.classes = c.classes;
   if (c.loss == Loss::kSquared) horizontal.logit_bound = 4;
-  const OwnRecords all = MakeRecords(horizontal, 5, kRows);
+  const OwnRecords all = MakeRecords(horizontal, 5, kVerticalRows);
   const Model vertical = TrainVertically(Vertical(horizontal, {3, 1, 2}, 1), all);
   const auto results = RunParties(Seed{2}, [&](mpc::Context& party) {
     const Index first = 30 * party.self();
@@ -155,10 +155,10 @@ TEST(VerticalTrain, TrainsANetwork) {
   settings.steps = 40;
   settings.activation_bound = 8;
   settings.delta_bound = 2;
-  const OwnRecords all = MakeRecords(settings, 5, kRows);
+  const OwnRecords all = MakeRecords(settings, 5, kVerticalRows);
   const Model model = TrainVertically(settings, all);
   int correct = 0;
-  for (Index row = 0; row < kRows; ++row) {
+  for (Index row = 0; row < kVerticalRows; ++row) {
     Eigen::RowVectorXd layer = all.x.row(row).cast<double>();
     for (const HiddenLayer& hidden : model.hidden)
       layer =
@@ -173,13 +173,13 @@ TEST(VerticalTrain, TrainsANetwork) {
 // Rows that are longer: every block comes down to its own bound, and to no other length.
 TEST(VerticalTrain, ScalesEachPartysColumnsToTheirBound) {
   const TrainingSettings settings = Vertical(FullBatches(0.75), {3, 1, 2}, 2);
-  const OwnRecords all = MakeRecords(settings, 6, kRows);
+  const OwnRecords all = MakeRecords(settings, 6, kVerticalRows);
   Eigen::MatrixXd x = all.x.cast<double>();
   Index first = 0;
   int shortened = 0;
   for (const Index columns : {3, 1, 2}) {
     const double bound = 0.75 * std::sqrt(static_cast<double>(columns) / 6);
-    for (Index row = 0; row < kRows; ++row) {
+    for (Index row = 0; row < kVerticalRows; ++row) {
       auto block = x.row(row).segment(first, columns);
       if (block.norm() <= bound) continue;
       block *= bound / block.norm();
@@ -187,7 +187,7 @@ TEST(VerticalTrain, ScalesEachPartysColumnsToTheirBound) {
     }
     first += columns;
   }
-  EXPECT_GT(shortened, kRows / 2);
+  EXPECT_GT(shortened, kVerticalRows / 2);
   EXPECT_LE(Distance(TrainVertically(settings, all), TrainPlainly(settings, x, all.y)), 0.05);
 }
 
@@ -196,7 +196,7 @@ TEST(VerticalTrain, AccountsForEveryStepAgainstTheInsider) {
   settings.expected_batch = 20;
   settings.sigma = 3;
   const PrivacyPlan plan = MakePlan(settings);
-  EXPECT_EQ(plan.sampling_rate, 20.0 / (kRows + 20));
+  EXPECT_EQ(plan.sampling_rate, 20.0 / (kVerticalRows + 20));
   EXPECT_GT(plan.epsilon_insider, 1.3 * plan.epsilon_outsider);  // no amplification, and less noise
   TrainingSettings horizontal = settings;
   horizontal.vertical.reset();
@@ -206,7 +206,7 @@ TEST(VerticalTrain, AccountsForEveryStepAgainstTheInsider) {
 
 TEST(VerticalTrain, EndsAllPartiesWhereKeysDiffer) {
   const TrainingSettings settings = Vertical(FullBatches(1), {3, 1, 2}, 0);
-  const OwnRecords all = MakeRecords(settings, 7, kRows);
+  const OwnRecords all = MakeRecords(settings, 7, kVerticalRows);
   const auto texts = RunParties(Seed{3}, [&](mpc::Context& party) {
     OwnRecords own = ColumnsOf(all, *settings.vertical, party.self());
     if (party.self() == 1) own.keys[4] = "another";
@@ -233,7 +233,8 @@ TEST(VerticalTrain, RefusesWhatNeedsWholeRows) {
   EXPECT_EQ(text(good), "");
   TrainingSettings settings = good;
   settings.sampling = Sampling::kOwnerPoisson;
-  EXPECT_THAT(text(settings), HasSubstr("privacy.sampling: found another, expected \"public\" with a vertical partition"));
+  EXPECT_THAT(text(settings),
+              HasSubstr("privacy.sampling: found another, expected \"public\" with a vertical partition"));
   settings = good;
   settings.initialisation = InitialisationSettings{};
   EXPECT_THAT(text(settings), HasSubstr("initialisation.method"));

@@ -50,13 +50,13 @@ TEST(CountFeatures, CountsDatesBinsAndIndicators) {
   EXPECT_EQ(CountFeatures(spec), 2 + 2 + 4 + 1);
 }
 
-struct Flaw {
+struct SpecFlaw {
   std::string name;
   std::function<void(DataSpec&)> make;
   std::string text;
 };
 
-class ValidateSpecRefusal : public testing::TestWithParam<Flaw> {};
+class ValidateSpecRefusal : public testing::TestWithParam<SpecFlaw> {};
 
 TEST_P(ValidateSpecRefusal, NamesTheKey) {
   DataSpec spec = ValidSpec();
@@ -67,55 +67,57 @@ TEST_P(ValidateSpecRefusal, NamesTheKey) {
 INSTANTIATE_TEST_SUITE_P(
     Flaws, ValidateSpecRefusal,
     testing::Values(
-        Flaw{"features_differ", [](DataSpec& s) { s.features = 4; }, "data.features: found 4, expected 3"},
-        Flaw{"no_features", [](DataSpec& s) { s.features = 0; }, "data.features: found 0"},
-        Flaw{"negative_rows", [](DataSpec& s) { s.rows[1] = -1; }, "data.rows: found -1"},
-        Flaw{"one_class", [](DataSpec& s) { s.classes = 1; }, "data.classes: found 1"},
-        Flaw{"zero_scale", [](DataSpec& s) { s.scale = 0; }, "data.scale: found 0"},
-        Flaw{"no_columns", [](DataSpec& s) { s.columns.clear(); }, "data.column: found none"},
-        Flaw{"same_name", [](DataSpec& s) { s.columns[2].name = "age"; }, "found \"age\" twice"},
-        Flaw{"column_scale", [](DataSpec& s) { s.columns[0].scale = -1; },
-             "data.column \"age\" scale: found -1"},
-        Flaw{"column_mean", [](DataSpec& s) { s.columns[0].mean = std::numeric_limits<double>::quiet_NaN(); },
-             "data.column \"age\" mean: found nan"},
-        Flaw{"no_categories", [](DataSpec& s) { s.columns[1].values.clear(); },
-             "data.column \"job\" values: found none"},
-        Flaw{"same_category",
-             [](DataSpec& s) {
-               s.columns[1].values = {"a", "a"};
-             },
-             "found \"a\" twice"},
-        Flaw{"numeric_words", [](DataSpec& s) { s.columns[1].numeric = true; },
-             "data.column \"job\" values: found \"clerk\", expected numbers"},
-        Flaw{"alias_of_no_category", [](DataSpec& s) { s.columns[1].aliases["x"] = "y"; },
-             "data.column \"job\" aliases: found \"y\", expected one of the values"},
-        Flaw{"numeric_alias_of_two",
-             [](DataSpec& s) {
-               s.label.values = {"0", "1"};
-               s.label.numeric = true;
-               s.label.aliases = {{"1.0", "0"}};
-             },
-             "data.label.aliases: found \"1.0\" for another value"},
-        Flaw{"infinite_edge",
-             [](DataSpec& s) {
-               s.columns[2].kind = ColumnKind::kBin;
-               s.columns[2].edges = {0, std::numeric_limits<double>::infinity()};
-             },
-             "data.column \"note\" edges: found edges out of order"},
-        Flaw{"fill_too_large", [](DataSpec& s) { s.columns[0].fill = "1e20"; },
-             "data.column \"age\" fill: found \"1e20\", expected at most 1e+09"},
-        Flaw{"no_label", [](DataSpec& s) { s.label.column = ""; }, "data.label.column"},
-        Flaw{"label_count", [](DataSpec& s) { s.classes = 3; },
-             "data.label.values: found 2 values, expected 3"},
-        Flaw{"same_label",
-             [](DataSpec& s) {
-               s.label.values = {"no", "no"};
-             },
-             "data.label.values: found \"no\" twice"},
-        Flaw{"alias_of_nothing", [](DataSpec& s) { s.label.aliases["maybe"] = "perhaps"; },
-             "found \"perhaps\""},
-        Flaw{"alias_of_two", [](DataSpec& s) { s.label.aliases["yes"] = "no"; },
-             "found \"yes\" for another value"}),
+        SpecFlaw{"features_differ", [](DataSpec& s) { s.features = 4; },
+                 "data.features: found 4, expected 3"},
+        SpecFlaw{"no_features", [](DataSpec& s) { s.features = 0; }, "data.features: found 0"},
+        SpecFlaw{"negative_rows", [](DataSpec& s) { s.rows[1] = -1; }, "data.rows: found -1"},
+        SpecFlaw{"one_class", [](DataSpec& s) { s.classes = 1; }, "data.classes: found 1"},
+        SpecFlaw{"zero_scale", [](DataSpec& s) { s.scale = 0; }, "data.scale: found 0"},
+        SpecFlaw{"no_columns", [](DataSpec& s) { s.columns.clear(); }, "data.column: found none"},
+        SpecFlaw{"same_name", [](DataSpec& s) { s.columns[2].name = "age"; }, "found \"age\" twice"},
+        SpecFlaw{"column_scale", [](DataSpec& s) { s.columns[0].scale = -1; },
+                 "data.column \"age\" scale: found -1"},
+        SpecFlaw{"column_mean",
+                 [](DataSpec& s) { s.columns[0].mean = std::numeric_limits<double>::quiet_NaN(); },
+                 "data.column \"age\" mean: found nan"},
+        SpecFlaw{"no_categories", [](DataSpec& s) { s.columns[1].values.clear(); },
+                 "data.column \"job\" values: found none"},
+        SpecFlaw{"same_category",
+                 [](DataSpec& s) {
+                   s.columns[1].values = {"a", "a"};
+                 },
+                 "found \"a\" twice"},
+        SpecFlaw{"numeric_words", [](DataSpec& s) { s.columns[1].numeric = true; },
+                 "data.column \"job\" values: found \"clerk\", expected numbers"},
+        SpecFlaw{"alias_of_no_category", [](DataSpec& s) { s.columns[1].aliases["x"] = "y"; },
+                 "data.column \"job\" aliases: found \"y\", expected one of the values"},
+        SpecFlaw{"numeric_alias_of_two",
+                 [](DataSpec& s) {
+                   s.label.values = {"0", "1"};
+                   s.label.numeric = true;
+                   s.label.aliases = {{"1.0", "0"}};
+                 },
+                 "data.label.aliases: found \"1.0\" for another value"},
+        SpecFlaw{"infinite_edge",
+                 [](DataSpec& s) {
+                   s.columns[2].kind = ColumnKind::kBin;
+                   s.columns[2].edges = {0, std::numeric_limits<double>::infinity()};
+                 },
+                 "data.column \"note\" edges: found edges out of order"},
+        SpecFlaw{"fill_too_large", [](DataSpec& s) { s.columns[0].fill = "1e20"; },
+                 "data.column \"age\" fill: found \"1e20\", expected at most 1e+09"},
+        SpecFlaw{"no_label", [](DataSpec& s) { s.label.column = ""; }, "data.label.column"},
+        SpecFlaw{"label_count", [](DataSpec& s) { s.classes = 3; },
+                 "data.label.values: found 2 values, expected 3"},
+        SpecFlaw{"same_label",
+                 [](DataSpec& s) {
+                   s.label.values = {"no", "no"};
+                 },
+                 "data.label.values: found \"no\" twice"},
+        SpecFlaw{"alias_of_nothing", [](DataSpec& s) { s.label.aliases["maybe"] = "perhaps"; },
+                 "found \"perhaps\""},
+        SpecFlaw{"alias_of_two", [](DataSpec& s) { s.label.aliases["yes"] = "no"; },
+                 "found \"yes\" for another value"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -11,19 +11,19 @@
 namespace trefoil::dp {
 namespace {
 
-using Law = std::vector<long double>;  // of -kHalf .. kHalf
+using WholeLaw = std::vector<long double>;  // of -kHalf .. kHalf
 constexpr int kHalf = 60;
 
-Law DiscreteGaussianLaw(long double variance) {
-  Law law;
+WholeLaw DiscreteGaussianLaw(long double variance) {
+  WholeLaw law;
   long double sum = 0;
   for (int x = -kHalf; x <= kHalf; ++x) sum += law.emplace_back(std::exp(-x * x / (2 * variance)));
   for (auto& p : law) p /= sum;
   return law;
 }
 
-Law SumOf(const Law& a, const Law& b) {
-  Law law(a.size(), 0);
+WholeLaw SumOf(const WholeLaw& a, const WholeLaw& b) {
+  WholeLaw law(a.size(), 0);
   for (int x = -kHalf; x <= kHalf; ++x) {
     for (int y = std::max(-kHalf, x - kHalf); y <= std::min(kHalf, x + kHalf); ++y) {
       law[static_cast<std::size_t>(x + kHalf)] +=
@@ -34,7 +34,7 @@ Law SumOf(const Law& a, const Law& b) {
 }
 
 /// The greatest difference of the laws of noise around 0 and around `shift`, the latter times e^epsilon.
-double DiscreteDelta(const Law& law, int shift, double epsilon) {
+double DiscreteDelta(const WholeLaw& law, int shift, double epsilon) {
   long double delta = 0;
   for (int x = -kHalf + shift; x <= kHalf; ++x) {
     const auto difference =

@@ -77,7 +77,7 @@ RingMatrix SumOf(const DpsgdSettings& job, const std::vector<Cells>& rows) {
   return SumOfMoments(job, data::OneFile(folder.Write("t.csv", text)), 400);
 }
 
-std::vector<Cells> Draw(std::size_t rows, std::uint64_t seed) {
+std::vector<Cells> DrawCells(std::size_t rows, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::vector<Cells> table;
@@ -110,7 +110,7 @@ const data::Column& ColumnOf(const DpsgdSettings& job, const std::string& name) 
 
 TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
   const auto job = JobWith();
-  const auto rows = Draw(300, 1);
+  const auto rows = DrawCells(300, 1);
   std::vector<double> a;
   std::vector<double> b;
   for (const auto& row : rows) {
@@ -143,7 +143,7 @@ TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
 /// Searched: at the ends, in the middle, far beyond, missing, and anywhere.
 TEST(SumOfMoments, MovesByItsBoundAtMostForARecordMore) {
   const auto job = JobWith();
-  const auto rows = Draw(5, 2);
+  const auto rows = DrawCells(5, 2);
   const auto before = SumOf(job, rows);
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> any(-12, 12);
@@ -197,7 +197,7 @@ TEST(StandardisationEvent, TakesItsShareOfEpsilonByItselfAndTheStepsTheRest) {
 TEST(OpenMoments, IsThePlainResultGivenTheSameNoise) {
   const auto job = JobWith();
   const auto event = StandardisationEvent(job);
-  const std::array tables{Draw(150, 5), Draw(0, 6), Draw(200, 7)};
+  const std::array tables{DrawCells(150, 5), DrawCells(0, 6), DrawCells(200, 7)};
   const auto stream = [](int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(90 + party))); };
   const auto found = RunParties(Seed{9}, [&](mpc::Context& party) {
     const auto own = SumOf(job, tables.at(static_cast<std::size_t>(party.self())));

@@ -17,7 +17,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr const char* kJob = R"(
+constexpr const char* kTrials = R"(
 version = 1
 type = "tune"
 name = "tuned"
@@ -48,7 +48,7 @@ sigma = 4.0
 TuneSettings Settings(const std::string& tune) {
   TuneSettings job;
   job.type = "tune";
-  ReadFields(toml::parse(kJob + tune), "job.toml", job);
+  ReadFields(toml::parse(kTrials + tune), "job.toml", job);
   return job;
 }
 
@@ -89,7 +89,7 @@ TEST(TuneSettings, HaveAsManyStepsInAllAsOneTrainingMay) {
 TEST(TuneSettings, ArePlannedWithTheNoiseThatAllTrialsHave) {
   const TemporaryFolder folder;
   const auto planned = [&](const std::string& noise) {
-    std::string text = kJob;
+    std::string text = kTrials;
     text.replace(text.find("sigma = 2.0"), 11, noise);
     return ReadJob(folder.Write("job.toml", text + "steps = [4, 4000]\n"))->Plan({});
   };

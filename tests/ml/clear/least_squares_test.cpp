@@ -25,14 +25,14 @@ using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 struct Data {
-  Rows x;
+  FeatureRows x;
   MatrixXd targets;
 };
 
 Data Normal(const SquaresShape& shape, Index rows, double size, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0, size);
-  Data data{.x = Rows(rows, shape.features), .targets = MatrixXd(rows, shape.outputs)};
+  Data data{.x = FeatureRows(rows, shape.features), .targets = MatrixXd(rows, shape.outputs)};
   for (Index k = 0; k < data.x.size(); ++k) data.x.data()[k] = static_cast<float>(normal(random));
   for (Index k = 0; k < data.targets.size(); ++k) data.targets.data()[k] = normal(random);
   return data;
@@ -68,7 +68,7 @@ double ShareOfBound(const SquaresShape& shape, const Data& record, double row_no
 /// One record of numbers like this one, alone, in all places, or in one and a bit.
 std::vector<Data> Adversarial(const SquaresShape& shape, double length) {
   std::vector<Data> records(
-      4, {.x = Rows::Zero(1, shape.features), .targets = MatrixXd::Zero(1, shape.outputs)});
+      4, {.x = FeatureRows::Zero(1, shape.features), .targets = MatrixXd::Zero(1, shape.outputs)});
   const auto spread = static_cast<float>(length / std::sqrt(static_cast<double>(shape.features)));
   records[0].x.setConstant(spread);
   records[1].x(0, 0) = static_cast<float>(-length);
@@ -149,7 +149,7 @@ TEST(SumOfSquares, IsExactAtTheFinestLattice) {
 
 TEST(SumOfSquares, TakesNoRecordsAndRefusesAnotherShape) {
   const SquaresShape shape{.features = 2, .outputs = 1};
-  EXPECT_TRUE((SumOf(shape, {.x = Rows(0, 2), .targets = MatrixXd(0, 1)}) == 0).all());
+  EXPECT_TRUE((SumOf(shape, {.x = FeatureRows(0, 2), .targets = MatrixXd(0, 1)}) == 0).all());
   EXPECT_THROW((void)SumOf(shape, Normal({.features = 3, .outputs = 1}, 2, 1, 0)), ContractError);
   EXPECT_THROW((void)SumOf(shape, Normal({.features = 2, .outputs = 2}, 2, 1, 0)), ContractError);
 }
@@ -264,7 +264,7 @@ TEST(SolveSquares, SaysHowFarNoiseMovesEachNumber) {
 /// 0.64 with a deviation of 0.03, so that the bounds are ten of these away.
 TEST(SolveSquares, SaysTooMuchRatherThanTooLittleWhereNoiseIsLarge) {
   const SquaresShape shape{.features = 3, .outputs = 1, .unit = 1U << 20};
-  Data data{.x = Rows::Zero(3000, 3), .targets = MatrixXd(3000, 1)};
+  Data data{.x = FeatureRows::Zero(3000, 3), .targets = MatrixXd(3000, 1)};
   for (Index row = 0; row < data.x.rows(); ++row) {
     const Index of = row % 7 == 0 ? 2 : row % 2;
     data.x(row, of) = 1;
@@ -297,7 +297,7 @@ TEST(LeastSquares, OfThreePartiesAreThePlainOnesGivenTheSameNoise) {
                    StreamOf(party.self()));
     return sums.Next(party, SumOf(shape, own.at(static_cast<std::size_t>(party.self())))).value();
   });
-  Data all{.x = Rows(80, shape.features), .targets = MatrixXd(80, shape.outputs)};
+  Data all{.x = FeatureRows(80, shape.features), .targets = MatrixXd(80, shape.outputs)};
   all.x << own[0].x, own[2].x;
   all.targets << own[0].targets, own[2].targets;
   const auto exact = SumOf(shape, all);

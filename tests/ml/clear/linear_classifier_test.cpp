@@ -127,7 +127,7 @@ TEST(FitClassifier, HasAResultWherePrecisionLosesThePenalty) {
   ThreadPool pool(1);
   for (const Index rows : {2, 5}) {
     OwnRecords equal;
-    equal.x = Rows::Constant(rows, 2, 1e9F);
+    equal.x = FeatureRows::Constant(rows, 2, 1e9F);
     equal.y.assign(static_cast<std::size_t>(rows), 1);
     const auto model = FitClassifier(equal, 2, {.lambda = 1e-300}, pool);
     EXPECT_TRUE(model.weights.allFinite());
@@ -139,7 +139,7 @@ TEST(FitClassifier, HasAResultWherePrecisionLosesThePenalty) {
 TEST(Classify, TakesTheFirstLargestScoreAndItsDistanceToTheNext) {
   ThreadPool pool(3);
   Model model{.weights = MatrixXd::Identity(3, 3), .bias = Eigen::Vector3d(0, 0, 0.5)};
-  Rows x(3, 3);
+  FeatureRows x(3, 3);
   x << 1, 4, 2, 3, 3, 1, -1, -2, -9;
   const auto choices = Classify(model, x, pool);
   ASSERT_EQ(choices.size(), 3U);
@@ -156,7 +156,7 @@ TEST(Classify, TakesTheFirstLargestScoreAndItsDistanceToTheNext) {
   EXPECT_DOUBLE_EQ(two[0].margin, 1);
   EXPECT_EQ(two[1].label, 1);
   EXPECT_DOUBLE_EQ(two[2].margin, 3);
-  EXPECT_THROW((void)Classify(model, Rows::Zero(1, 2), pool), ContractError);
+  EXPECT_THROW((void)Classify(model, FeatureRows::Zero(1, 2), pool), ContractError);
 }
 
 }  // namespace

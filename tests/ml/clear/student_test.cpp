@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index;
 
 struct Public {
-  Rows x;
+  FeatureRows x;
   std::vector<int> labels{};  ///< of every tenth row
 };
 
@@ -21,7 +21,7 @@ struct Public {
 Public PublicRecords(std::uint64_t seed, Index rows, int classes) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<float> normal(0, 0.45F);
-  Public all{.x = Rows(rows, 6)};
+  Public all{.x = FeatureRows(rows, 6)};
   for (Index i = 0; i < rows; ++i) {
     const int label = static_cast<int>(generator() % static_cast<std::uint64_t>(classes));
     all.labels.push_back(i % 10 == 0 ? label : kUnlabelled);

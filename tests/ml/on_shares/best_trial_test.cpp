@@ -22,7 +22,7 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr std::int64_t kOne = std::int64_t{1} << dp::kTrialLawBits;
+constexpr std::int64_t kWhole = std::int64_t{1} << dp::kTrialLawBits;
 
 /// The bits of so many choices, a row each.
 RingMatrix Choices(Seed seed, const std::vector<std::int64_t>& weights, int draws) {
@@ -43,7 +43,7 @@ RingMatrix Choices(Seed seed, const std::vector<std::int64_t>& weights, int draw
 /// probability. Chi-square with six degrees of freedom is above 38.3 once in a million.
 TEST(DrawCompeting, TakesEverySetOfASizeAlikeAndSizesByTheirWeights) {
   constexpr int kDraws = 1200;
-  const RingMatrix choices = Choices(Seed{31}, {kOne / 2, kOne / 4, kOne / 4}, kDraws);
+  const RingMatrix choices = Choices(Seed{31}, {kWhole / 2, kWhole / 4, kWhole / 4}, kDraws);
   std::array<int, 8> counts{};
   for (Index draw = 0; draw < kDraws; ++draw) {
     ASSERT_TRUE((choices.row(draw) <= 1).all());
@@ -61,7 +61,7 @@ TEST(DrawCompeting, TakesEverySetOfASizeAlikeAndSizesByTheirWeights) {
 
 TEST(DrawCompeting, TakesAllOrOneWhereTheLawSaysSo) {
   EXPECT_TRUE((Choices(Seed{32}, dp::TrialLaw(7, 7), 5) == 1).all());
-  const RingMatrix ones = Choices(Seed{33}, {kOne, 0, 0, 0, 0, 0, 0}, 30);
+  const RingMatrix ones = Choices(Seed{33}, {kWhole, 0, 0, 0, 0, 0, 0}, 30);
   EXPECT_TRUE((ones.rowwise().sum() == 1).all());
   EXPECT_GT((ones.colwise().sum() > 0).count(), 4);  // 30 of the same three of seven: (3/7)^30 times 35
 }
@@ -83,8 +83,8 @@ TEST(DrawCompeting, RefusesWeightsThatAreNoLaw) {
   const auto refused = [](const std::vector<std::int64_t>& weights) {
     EXPECT_THROW((void)Choices(Seed{35}, weights, 1), ContractError);
   };
-  refused({kOne});
-  refused({kOne, 1});
+  refused({kWhole});
+  refused({kWhole, 1});
   refused({});
 }
 

@@ -27,7 +27,7 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 struct Joint {
   SquaresShape shape;
   SquaresColumns columns;
-  std::array<Rows, 3> x{};
+  std::array<FeatureRows, 3> x{};
   MatrixXd targets;
 
   [[nodiscard]] Index rows() const { return targets.rows(); }
@@ -85,14 +85,14 @@ std::vector<__int128> PlainSum(const Joint& joint, double row_norm) {
   return sum;
 }
 
-struct ColumnsCase {
+struct SquaresCase {
   SquaresColumns columns;
   Index outputs = 1;
   int fraction_bits = 16;
 };
 
-const std::vector<ColumnsCase>& Cases() {
-  static const std::vector<ColumnsCase> cases{
+const std::vector<SquaresCase>& Cases() {
+  static const std::vector<SquaresCase> cases{
       {.columns = {.features = {2, 3, 1}, .target_party = 0}},
       {.columns = {.features = {1, 0, 4}, .target_party = 1}, .outputs = 3},  // one party has targets alone
       {.columns = {.features = {0, 0, 5}, .target_party = 2}, .fraction_bits = 24},
@@ -101,7 +101,7 @@ const std::vector<ColumnsCase>& Cases() {
   return cases;
 }
 
-SquaresShape ShapeOf(const ColumnsCase& one) {
+SquaresShape ShapeOf(const SquaresCase& one) {
   const auto& features = one.columns.features;
   return {.features = features[0] + features[1] + features[2],
           .outputs = one.outputs,
@@ -131,7 +131,7 @@ TEST(ColumnSquares, AreThePlainProductsOfTheJoinedRowsAtTheDeclaredCost) {
 TEST(ColumnSquares, AreThoseOfWholeRowsWhereNoPartIsLong) {
   for (const auto& one : Cases()) {
     const auto joint = Normal(ShapeOf(one), one.columns, 40, 0.02, 6);
-    Rows whole(joint.rows(), joint.shape.features);
+    FeatureRows whole(joint.rows(), joint.shape.features);
     whole << joint.x[0], joint.x[1], joint.x[2];
     ThreadPool pool(1);
     const auto sum = SumOfSquares(joint.shape, whole, 0.5, joint.targets, pool);
@@ -163,10 +163,10 @@ TEST(ColumnSquares, MakeRowsOfNormOneAtMostWhateverThePartiesHave) {
 TEST(ColumnSquares, RefuseColumnsOfAnotherShape) {
   const auto joint = Normal({.features = 3}, {.features = {1, 1, 1}, .target_party = 1}, 4, 1, 8);
   ThreadPool pool(1);
-  const auto encode = [&](int party, const Rows& x, const MatrixXd& targets, Index height) {
+  const auto encode = [&](int party, const FeatureRows& x, const MatrixXd& targets, Index height) {
     (void)EncodeColumns(joint.shape, joint.columns, party, x, 1, targets, height, pool);
   };
-  EXPECT_THROW(encode(0, Rows::Zero(4, 2), MatrixXd(), 4), ContractError);
+  EXPECT_THROW(encode(0, FeatureRows::Zero(4, 2), MatrixXd(), 4), ContractError);
   EXPECT_THROW(encode(0, joint.x[0], joint.targets, 4), ContractError);
   EXPECT_THROW(encode(1, joint.x[1], MatrixXd(), 4), ContractError);
   EXPECT_THROW(encode(0, joint.x[0], MatrixXd(), 3), ContractError);

@@ -18,7 +18,7 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 constexpr Word kTop = Word{1} << 63;
 
 /// A row as it lies in the matrix, and whether it is out of bounds.
-struct Row {
+struct CheckedRow {
   std::string name;
   std::vector<std::int64_t> numbers;
   bool faulty;
@@ -26,7 +26,7 @@ struct Row {
 
 std::int64_t Number(Word word) { return mpc::Signed(word); }
 
-RingMatrix MatrixOf(const std::vector<Row>& rows) {
+RingMatrix MatrixOf(const std::vector<CheckedRow>& rows) {
   RingMatrix out(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().numbers.size()));
   for (Index row = 0; row < out.rows(); ++row)
     out.row(row) = Column(rows[static_cast<std::size_t>(row)].numbers).transpose();
@@ -49,7 +49,7 @@ std::pair<BitMatrix, CostFigures> Found(const RowBounds& bounds, const RingMatri
   return {parts[0].value, Figures(parts)};
 }
 
-void ExpectFound(const RowBounds& bounds, const std::vector<Row>& rows) {
+void ExpectFound(const RowBounds& bounds, const std::vector<CheckedRow>& rows) {
   for (int turn = 0; turn < 3; ++turn) {
     SCOPED_TRACE(turn);
     const auto [found, cost] = Found(bounds, MatrixOf(rows), turn);

@@ -26,7 +26,7 @@ void PrintTo(const ExponentialCase& c, std::ostream* out) {
 }
 
 /// The range densely, each side of every threshold, and beyond it up to 2^62.
-RingMatrix Inputs(const ExponentialOptions& options, const ExponentialTable& table, Index dense) {
+RingMatrix ExponentialInputs(const ExponentialOptions& options, const ExponentialTable& table, Index dense) {
   const double lowest = std::ldexp(options.lowest, options.input_bits);
   const double highest = std::ldexp(options.highest, options.input_bits);
   std::vector<std::int64_t> values;
@@ -62,7 +62,7 @@ class ExponentialTest : public testing::TestWithParam<ExponentialCase> {};
 TEST_P(ExponentialTest, IsWithinItsErrorEverywhereAtTheDeclaredCost) {
   const ExponentialCase c = GetParam();
   const ExponentialTable table = MakeExponentialTable(c.options);
-  const RingMatrix x = Inputs(c.options, table, c.form == Form::kBulk ? 4000 : 400);
+  const RingMatrix x = ExponentialInputs(c.options, table, c.form == Form::kBulk ? 4000 : 400);
   const Outcome outcome = RunExponential(table, x, c.form);
 
   EXPECT_EQ(outcome.cost, Figures(ExponentialCost(table, x.size(), c.form)));

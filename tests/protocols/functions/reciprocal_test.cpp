@@ -27,7 +27,7 @@ void PrintTo(const ReciprocalCase& c, std::ostream* out) {
 }
 
 /// Log-uniform over the range, every power of two, its neighbours, and the ends.
-RingMatrix Inputs(const ReciprocalCase& c, Index random) {
+RingMatrix ReciprocalInputs(const ReciprocalCase& c, Index random) {
   const int lowest = c.frac_bits + c.range.lowest_log2;
   const int highest = c.frac_bits + c.range.highest_log2;
   std::vector<std::int64_t> values{std::int64_t{1} << lowest};
@@ -48,7 +48,7 @@ class ReciprocalTest : public testing::TestWithParam<ReciprocalCase> {};
 
 TEST_P(ReciprocalTest, IsWithinItsErrorOnTheWholeRangeAtTheDeclaredCost) {
   const ReciprocalCase c = GetParam();
-  const RingMatrix x = Inputs(c, c.form == Form::kBulk ? 3000 : 500);
+  const RingMatrix x = ReciprocalInputs(c, c.form == Form::kBulk ? 3000 : 500);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), c.frac_bits); },
       [&](mpc::Context& party, const FixedShare& share) {

@@ -24,7 +24,7 @@ void PrintTo(const ReluCase& c, std::ostream* out) {
 }
 
 /// Every power of two below the width and its neighbours, of both signs, the range's ends, and random ones.
-RingMatrix Inputs(int width) {
+RingMatrix ReluInputs(int width) {
   std::vector<std::int64_t> values{0, 1, -1};
   for (int t = 1; t < width - 1; ++t) {
     const std::int64_t power = std::int64_t{1} << t;
@@ -41,7 +41,7 @@ class ReluTest : public testing::TestWithParam<ReluCase> {};
 
 TEST_P(ReluTest, IsExactWithItsDerivativeAtTheDeclaredCost) {
   const ReluCase c = GetParam();
-  const RingMatrix x = Inputs(c.width);
+  const RingMatrix x = ReluInputs(c.width);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), 16); },
       [&](mpc::Context& party, const FixedShare& share) {
