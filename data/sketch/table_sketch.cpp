@@ -66,6 +66,7 @@ void SketchNumbers(ColumnSketch& sketch, std::vector<double> numbers) {
   const auto at = [&](double share) {
     return numbers[static_cast<std::size_t>(std::floor(share * static_cast<double>(numbers.size() - 1)))];
   };
+  sketch.all_differ = std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
   sketch.least = numbers.front();
   sketch.most = numbers.back();
   sketch.middle = at(0.5);

@@ -19,8 +19,9 @@ struct ColumnSketch {
   };
 
   std::string name;
-  bool numbers = false;  ///< whether all fields that are not missing are finite numbers
-  bool whole = false;    ///< and all whole ones
+  bool numbers = false;     ///< whether all fields that are not missing are finite numbers
+  bool whole = false;       ///< and all whole ones
+  bool all_differ = false;  ///< and no two of them the same
   std::optional<std::string>
       date_format{};          ///< where all are dates of one format (data/columns/date_format.h)
   std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "base/error.h"
 #include "jobs/config/toml_writer.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxCategories = 100;
 constexpr std::size_t kFewestNumbers = 6;  ///< fewer whole numbers, but for two, are taken for categories
 constexpr std::size_t kRare = 10;          ///< rows: a value of fewer tells of them
+constexpr double kSparse = 1000;  ///< times the rows: a range that whole numbers of records leave empty
 constexpr std::string_view kIndicator = "indicator ";
 constexpr std::string_view kMarks = "; missing ";
 
@@ -33,9 +35,19 @@ std::string Categories(const data::ColumnSketch& sketch) {
   return fmt::format("category {}", ValuesText(values));
 }
 
-bool IsRunningNumber(const data::ColumnSketch& sketch, std::size_t rows) {
-  const bool all_differ = sketch.more_values || sketch.values.size() == rows;
-  return sketch.whole && all_differ && sketch.most - sketch.least + 1 == static_cast<double>(rows);
+/// Whether "id" is a word of the name, as in patient_id, "ID number" and encounterId.
+bool IsNamedId(const std::string& name) {
+  static const std::regex word("(^|[^A-Za-z])[iI][dD]($|[^A-Za-z])|[a-z]I[dD]($|[^a-z])");
+  return std::regex_search(name, word);
+}
+
+/// A number that names the record: whole ones, all different, that run on without a gap, or whose column is named so, or
+/// is the first of a table without names and so sparse that they measure nothing.
+bool IsIdentifier(const data::ColumnSketch& sketch, std::size_t rows) {
+  if (!sketch.whole || !sketch.all_differ || sketch.missing) return false;
+  const double values = sketch.most - sketch.least + 1;
+  const bool sparse = values >= kSparse * static_cast<double>(rows);
+  return values == static_cast<double>(rows) || IsNamedId(sketch.name) || (sketch.name == "c1" && sparse);
 }
 
 void Scale(data::Column& column, double mean, double scale) {
@@ -140,7 +152,7 @@ std::string PlainProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   const auto count = sketch.values.size();
   if (!sketch.numbers)
     return sketch.more_values || count > kMaxCategories || count > rows / 2 ? "ignore" : Categories(sketch);
-  if (IsRunningNumber(sketch, rows)) return "ignore";
+  if (IsIdentifier(sketch, rows)) return "ignore";
   if (sketch.whole && !sketch.more_values && count > 2 && count < kFewestNumbers) return Categories(sketch);
   return fmt::format("number {}", Scaled(sketch));
 }

@@ -25,9 +25,9 @@ inline constexpr const char* kColumnAnswers =
     "behind "
     "it, for marks of its own), text, weight LARGEST or ignore";
 
-/// What the file suggests, with numbers rounded: constants and running numbers are ignored, and texts of which there are
-/// too many; whole numbers of three to five values are categories. With missing values it has an indicator, and with a mark that is none
-/// of the usual ones its marks.
+/// What the file suggests, with numbers rounded: constants are ignored, and what names records, and texts of which there
+/// are too many; whole numbers of three to five values are categories. With missing values it has an indicator, and with
+/// a mark that is none of the usual ones its marks.
 [[nodiscard]] std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows);
 
 /// How many values of a column are rare, as a part of a question: such a one tells of its rows. Empty where none is.

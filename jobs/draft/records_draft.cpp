@@ -158,8 +158,8 @@ void CheckColumns(const std::vector<data::Column>& columns) {
   };
   if (std::all_of(columns.begin(), columns.end(), ignored))
     throw ConfigError(
-        "columns: found none beside the label to learn from, expected one at least; constants, running "
-        "numbers and free texts are ignored (an answer \"text\" takes the words of one)");
+        "columns: found none beside the label to learn from, expected one at least; constants, "
+        "numbers of records and free texts are ignored (an answer \"text\" takes the words of one)");
 }
 
 /// Up to two digits.

@@ -158,6 +158,26 @@ class InitJob(ProgramTest):
         path.write_text("".join(f'"{key.replace("_", " ")}" = "{value}"\n' for key, value in given.items()))
         return path
 
+    def test_ignores_numbers_that_name_records(self):
+        draw = random.Random(3)
+        numbers = draw.sample(range(10_000, 900_000_000), 120)
+        rows = [(number, f"{draw.gauss(0, 1):.3f}", draw.choice("ab")) for number in numbers]
+
+        def kind(name, first=numbers):
+            head = f"{name},x,y\n" if name else ""
+            self.table(head + "".join(f"{one},{x},{y}\n" for one, (_, x, y) in zip(first, rows)))
+            for old in self.folder.glob("job.toml*"):
+                old.unlink()
+            self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--label", "y" if name else "c3")
+            return self.job()["data"]["column"][0].get("kind", "number")
+
+        for name in ("id", "patient_id", "ID number", "encounterId", "PatientID", ""):
+            self.assertEqual(kind(name), "ignore", name)
+        for name in ("income", "idle", "width", "covid", "Ideal"):
+            self.assertEqual(kind(name), "number", name)
+        self.assertEqual(kind("id", numbers[1:2] + numbers[1:]), "number")  # twice the same: of no record
+        self.assertEqual(kind("", draw.sample(range(10_000, 100_000), 120)), "number")
+
     def test_drafts_each_kind_of_column(self):
         draw = random.Random(4)
         lines = ["note,age,weight,seen,unit,grade"]
