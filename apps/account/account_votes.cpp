@@ -259,7 +259,10 @@ Json ToJson(const Epsilons& epsilons) {
 }
 
 constexpr const char* kWarning =
-    "the epsilon of these votes depends on them and is private itself: do not publish it";
+    "the epsilon of these votes depends on them and is private itself: do not publish it; it bounds their "
+    "answers against a neighbour's; the other way round the neighbour's own holds, which may be larger";
+constexpr const char* kNoise =
+    "continuous, as in the papers; a job's is discrete, in parts of its parties: its plan has that epsilon";
 
 std::string Text(const Epsilons& epsilons) {
   const auto how = [](const dp::Guarantee& guarantee) {
@@ -318,6 +321,7 @@ int AccountVotes(const VoteOptions& options) {
               {"log_q", {{"least", analysis.min_log_q}, {"most", analysis.max_log_q}}},
               {"data_independent", ToJson(whatever)},
               {"data_dependent", ToJson(of_these)},
+              {"noise", kNoise},
               {"warning", kWarning}};
     if (!asked.empty()) json["rdp"] = asked;
     if (sanitised) {
@@ -328,10 +332,10 @@ int AccountVotes(const VoteOptions& options) {
     return kDone;
   }
   std::cout << fmt::format(
-      "mechanism         {}, {} queries to {} teachers{}\ndelta             {}\n"
+      "mechanism         {}, {} queries to {} teachers{}\nnoise             {}\ndelta             {}\n"
       "epsilon, whatever the votes are   {}\nepsilon, of these votes           {}\nwarning: {}\n",
       mechanism.name, analysis.queries, analysis.teachers,
-      mechanism.confident() ? fmt::format(", {:.1f} answers expected", analysis.answers) : "",
+      mechanism.confident() ? fmt::format(", {:.1f} answers expected", analysis.answers) : "", kNoise,
       jobs::DeltaText(*options.delta), Text(whatever), Text(of_these), kWarning);
   if (sanitised) std::cout << Text(*sanitised, *options.delta);
   for (const auto& [order, value] : asked.items())

@@ -70,6 +70,35 @@ class AccountVotes(ProgramTest):
         self.assertGreaterEqual(found["data_independent"]["basic"]["epsilon"], least)
         self.assertLess(found["data_independent"]["basic"]["epsilon"], least * 1.0001)
 
+    def test_of_these_votes_bounds_one_direction_and_says_so(self):
+        def law(counts, sigma, threshold, threshold_sigma):
+            """Of no answer and of each of two classes, exactly."""
+            above = math.erfc((threshold - max(counts)) / (threshold_sigma * math.sqrt(2))) / 2
+            first = math.erfc((counts[1] - counts[0]) / (2 * sigma)) / 2
+            return [1 - above, above * first, above * (1 - first)]
+
+        def exact(p, q):
+            """The least epsilon of p against q at delta 1e-5."""
+            low, high = 0.0, 100.0
+            while high - low > 1e-9:
+                middle = (low + high) / 2
+                delta = sum(max(0.0, a - math.exp(middle) * b) for a, b in zip(p, q))
+                low, high = (middle, high) if delta > 1e-5 else (low, middle)
+            return high
+
+        for these, neighbour, noise in (([4, 0], [3, 1], (0.5, 49.249, 30)), ([4, 0], [3, 1], (0.5, 18.7, 10)),
+                                        ([33, 17], [34, 16], (1, 37.694, 1))):
+            options = ("--mechanism", "confident-gnmax", "--sigma", noise[0], "--threshold", noise[1],
+                       "--threshold-sigma", noise[2])
+            own, others = (self.account([votes], *options) for votes in (these, neighbour))
+            p, q = law(these, *noise), law(neighbour, *noise)
+            shown = own["data_dependent"]["improved"]["epsilon"]
+            self.assertGreaterEqual(shown, exact(p, q))
+            self.assertGreater(exact(q, p), shown)  # hence the warning
+            self.assertGreaterEqual(others["data_dependent"]["improved"]["epsilon"], exact(q, p))
+            self.assertIn("the neighbour's own holds", own["warning"])
+            self.assertIn("continuous", own["noise"])
+
     @staticmethod
     def tilted(most, threshold, sigma, order):
         """The part of the tilted law of the bit that says yes, for the worst neighbour on either side."""
