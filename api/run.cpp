@@ -4,12 +4,14 @@
 #include "base/error_report.h"
 #include "base/files/open_files.h"
 #include "base/passing_error.h"
+#include "base/secrets/secure_memory.h"
 #include "runtime/run_job.h"
 
 namespace trefoil {
 
 int RunParty(const std::filesystem::path& party_file, const std::filesystem::path& job_file,
              const RunOptions& options) {
+  DisableCoreDumps();
   Require(options.resume || !options.again, "RunParty: again with resume alone");
   RequireOpenFiles(kOpenFilesOfParty);
   try {

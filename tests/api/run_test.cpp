@@ -1,6 +1,10 @@
 #include "trefoil/run.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
 
 #include "net/http/http_endpoint.h"
 #include "tests/api/three_parties.h"
@@ -48,6 +52,20 @@ TEST(RunParty, LeavesWhatTrefoilRunLeaves) {
   }
 }
 
+TEST(RunParty, LeavesNoCoreFile) {
+  EXPECT_EXIT(
+      {
+        try {
+          (void)RunParty("absent.toml", "absent.toml");
+        } catch (const ConfigError&) {
+        }
+        rlimit limit{};
+        getrlimit(RLIMIT_CORE, &limit);
+        std::exit(limit.rlim_max == 0 && prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(RunParty, TakesOtherFilesThanThePartyFileNames) {
   ThreePartyFiles files;
   const auto& folder = files.folder();
@@ -76,9 +94,8 @@ TEST(RunParty, ReturnsThatWhatFailedBeforeThereWasARunMayPass) {
   ThreePartyFiles files;
   const auto job = files.folder().Put("job.toml", kHistogramJob);
   const net::HttpEndpoint taken("127.0.0.1", 0, [](const std::string&) { return net::HttpAnswer{}; });
-  files.Append([&](int) {
-    return "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(taken.port()) + "\"\n";
-  });
+  files.Append(
+      [&](int) { return "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(taken.port()) + "\"\n"; });
   EXPECT_EQ(RunParty(files[0], job, {.out = files.folder() / "out"}), 6);
 }
 
