@@ -163,10 +163,9 @@ double WorstStep(const Curves& curves, Query& query, std::int64_t distance) {
     for (const auto end : {most, most + 1}) query.log_odds = std::max(query.log_odds, threshold.LogOdds(end));
   }
   const double slope = 1 / (1 + std::exp(-query.log_odds - (order - 1) * answers.At(lowest - kStride)));
-  const double answered =
-      query.weight_step == 0
-          ? 0
-          : std::min(query.dearest_step, query.weight_step * GrowthOf(answers.At(lowest), order));
+  // Weights may be too small for a double where the growth is too large for one.
+  const double weight_step = std::max(query.weight_step, std::numeric_limits<double>::denorm_min());
+  const double answered = std::min(query.dearest_step, weight_step * GrowthOf(answers.At(lowest), order));
   return slope * query.answer_step + answered + query.threshold_step;
 }
 
