@@ -77,9 +77,12 @@ void Links::OnFrame(int peer, Frame frame) {
 void Links::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
   const Failure failure = FailureOf(self_, peer, reason);
-  // A breach is named at once, by all three: who is accused may accuse the one that found it.
-  if (reason.code != AbortCode::kPeerLost || failure.peer == peer) return Lose(failure);
-  reporter_ = peer;
+  // A breach is named at once, by all three: who is accused may accuse the one that found it. Who has given up a link may
+  // have been told of one by the third party, whose own word is still on its way.
+  if (reason.code != AbortCode::kPeerLost) return Lose(failure);
+  const bool first = !reported_[0] && !reported_[1] && !reported_[2];
+  reported_.at(static_cast<std::size_t>(peer)) = true;
+  if (!first) return;
   grace_.expires_after(kReportGrace);
   grace_.async_wait([this, failure](const ErrorCode& cancelled) {
     if (!cancelled) Lose(failure);
@@ -87,7 +90,7 @@ void Links::OnAbort(int peer, const Frame& frame) {
 }
 
 void Links::OnEnd(int peer, const Ending& ending) {
-  if (ended_ || reporter_ == peer) return;
+  if (ended_ || reported_.at(static_cast<std::size_t>(peer))) return;
   if (ending.kind == Ending::Kind::kClean) return mailbox_.Finish(peer);
   const auto kind =
       ending.kind == Ending::Kind::kGarbage ? Failure::Kind::kProtocol : Failure::Kind::kNetwork;

@@ -2,7 +2,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 
 #include "net/link/asio.h"
 #include "net/link/channel.h"
@@ -42,7 +41,7 @@ class Links {
   Mailbox& mailbox_;
   std::array<std::shared_ptr<Channel>, kParties> channels_;
   asio::steady_timer grace_;
-  std::optional<int> reporter_;  // the peer that has reported the third one lost
+  std::array<bool, kParties> reported_{};  // peers that have said that they lost somebody
   bool ended_ = false;
 };
 

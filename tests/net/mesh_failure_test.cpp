@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -275,6 +276,28 @@ TEST(MeshFailure, WhoBreaksTheProtocolIsNamedByAllThree) {
     EXPECT_EQ(outcomes[2].peer, 0) << outcomes[2].text;
     EXPECT_EQ(outcomes[2].text.find("party 0: broke the protocol"), 0U) << outcomes[2].text;
   }
+}
+
+// Party 2, whom party 1 has told of a breach by party 0, gives up its link to party 0, and its word arrives first.
+TEST(MeshFailure, WhoIsGivenUpHearsOfTheBreachThatAnotherFound) {
+  TestMesh mesh;
+  std::promise<void> given_up;
+  std::promise<void> accused;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [&](RawParty2& raw) {
+        raw.to0.SendNext(FrameType::kAbort, EncodeAbort({.code = AbortCode::kPeerLost, .about = 0}));
+        std::this_thread::sleep_for(milliseconds(20));  // until it is there
+        given_up.set_value();
+        accused.get_future().wait();  // this link's end would be told of first
+      },
+      [&](int self, MeshTransport& transport) {
+        if (self == 0) return (void)transport.Receive(1, 1);
+        given_up.get_future().wait();
+        transport.Abort({.code = AbortCode::kProtocol, .about = 0});
+        accused.set_value();
+      });
+  EXPECT_EQ(outcomes[0].text.find("party 0: broke the protocol, as party 1 found"), 0U) << outcomes[0].text;
 }
 
 // Party 2 finds, while party 0 still waits for its word that it is ready, that party 0 breaks the protocol.
