@@ -1,8 +1,8 @@
 # trefoil_unity(DIRECTORY): where CMAKE_UNITY_BUILD is on, sources of one program or library are compiled together, as
-# many as make up `most` bytes, in every one declared in DIRECTORY and below. Reading headers and making what they
-# define is nearly all of the time of compiling each source by itself (docs/adr/0026-unity-builds.md). Sources of one
-# library must therefore not define one name twice in unnamed namespaces; those that include themselves again for each
-# instruction set say SKIP_UNITY_BUILD_INCLUSION.
+# many as make up trefoil_unity_most bytes, in every one declared in DIRECTORY and below. Reading headers and making
+# what they define is nearly all of the time of compiling each source by itself (docs/adr/0026-unity-builds.md).
+# Sources of one library must therefore not define one name twice in unnamed namespaces; those that include themselves
+# again for each instruction set say SKIP_UNITY_BUILD_INCLUSION.
 set(trefoil_unity_most 160000)
 
 function(trefoil_unity directory)

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <variant>
 
 #include "base/error.h"

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
