@@ -29,9 +29,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 
 constexpr std::size_t kMaxConnections = 16;
-constexpr std::uint32_t kMaxHeaderBytes = 8192;
 constexpr std::chrono::seconds kDeadline{5};
-constexpr std::chrono::milliseconds kPauseAfterError{100};
 constexpr const char* kOfErrors = "errors";  // what lines are about, for the limiter
 constexpr const char* kOfDropped = "dropped";
 

@@ -6,6 +6,9 @@
 
 namespace trefoil::net {
 
+/// Of a request without its body.
+inline constexpr std::uint32_t kMaxHeaderBytes = 8192;
+
 /// What a page answers.
 struct HttpAnswer {
   unsigned status = 200;

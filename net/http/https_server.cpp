@@ -30,9 +30,7 @@ namespace {
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-constexpr std::uint32_t kMaxHeaderBytes = 8192;
 constexpr std::chrono::seconds kAnswerLimit{5};
-constexpr std::chrono::milliseconds kPauseAfterError{100};
 
 /// What connections ask of their server.
 class Host {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::chrono::minutes kQuietPerAddress{1};
 constexpr std::size_t kMaxAddresses = 1024;
-constexpr std::chrono::milliseconds kPauseAfterError{100};
 
 void Drop(const HalfOpenConnections::Connection& connection) {
   if (const auto channel = std::static_pointer_cast<Channel>(connection.lock())) channel->Drop();

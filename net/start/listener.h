@@ -52,6 +52,9 @@ class PortTaken : public PassingError {
   using PassingError::PassingError;
 };
 
+/// How long who takes connections rests after an error.
+inline constexpr std::chrono::milliseconds kPauseAfterError{100};
+
 /// A port that listens. `setting` says in errors what to correct. Throws PortTaken, or another ConfigError.
 [[nodiscard]] tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint16_t port,
                                      const std::string& setting);
