@@ -20,8 +20,11 @@ constexpr double kShareForCutting = 1e-3;
 constexpr std::int64_t kLargestLimit = 10'000'000;
 /// The clip in units of the gradient at zero weights.
 constexpr double kClip = 0.5;
-/// What the noise may come to in a logit, and what one step may add to it, of the bound up to which logits are right.
-constexpr double kLogitNoise = 2.5;
+/// What the noise may come to in a logit: of this, a part for each weight of an output, but so much at least and at most.
+constexpr double kNoiseOfWeights = 40;
+constexpr double kLeastNoise = 2.5;
+constexpr double kMostNoise = 8;
+/// What one step may add to a logit, of the bound up to which logits are right.
 constexpr double kLargestMove = 0.625;
 /// The same of a target, which is scaled to -1/2 to 1/2; its usual error at zero weights.
 constexpr double kTargetClip = 1;
@@ -86,7 +89,8 @@ double ClipFor(const DpsgdSettings& job) {
 /// What the noise may come to in a logit.
 double BearableNoise(const DpsgdSettings& job) {
   if (job.model.loss == ml::Loss::kPoisson) return kPoissonNoise;
-  return job.data.target ? kTargetNoise : kLogitNoise;
+  if (job.data.target) return kTargetNoise;
+  return std::clamp(kNoiseOfWeights / static_cast<double>(TrainedFeatures(job) + 1), kLeastNoise, kMostNoise);
 }
 
 double LearningRateFor(const DpsgdSettings& job) {
