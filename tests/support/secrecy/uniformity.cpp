@@ -37,6 +37,7 @@ CountInto(const Word* words, std::size_t samples, Count* counts) {
   constexpr Word kSymbols = Word{1} << kSymbolBits;
   for (std::size_t k = 0; k < samples; ++k) {
     const Word word = words[k];
+#pragma GCC unroll 16
     for (Word place = 0; place < kWordBits / kSymbolBits; ++place) {
       ++counts[place * kSymbols + ((word >> (place * kSymbolBits)) & (kSymbols - 1))];
     }
