@@ -78,9 +78,9 @@ struct DocumentedRow {
 
 TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
   constexpr std::array kTable{
-      DocumentedRow{300, 300, 8, 0.47, 3.9, 1.5, 1.2},
+      DocumentedRow{300, 300, 8, 0.47, 6.8, 1.5, 2.2},
       DocumentedRow{300, 300, 64, 1.2, 0.62, 3.7, 0.20},
-      DocumentedRow{1000, 1000, 8, 0.47, 13, 1.5, 4.1},
+      DocumentedRow{1000, 1000, 8, 0.47, 23, 1.5, 7.2},
       DocumentedRow{1000, 1000, 64, 1.2, 2.1, 3.7, 0.66},
       DocumentedRow{10'000, 4096, 8, 0.47, 45, 1.5, 14},
       DocumentedRow{10'000, 4096, 64, 1.2, 7.2, 3.7, 2.3},
