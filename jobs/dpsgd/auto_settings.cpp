@@ -20,7 +20,7 @@ constexpr double kShareForCutting = 1e-3;
 constexpr std::int64_t kLargestLimit = 10'000'000;
 /// The clip in units of the gradient at zero weights.
 constexpr double kClip = 0.5;
-/// What the noise may come to in a logit: of this, a part for each weight of an output, but so much at least and at most.
+/// What the noise may come to in a logit: this over the number of an output's weights, between the two limits.
 constexpr double kNoiseOfWeights = 40;
 constexpr double kLeastNoise = 2.5;
 constexpr double kMostNoise = 8;
