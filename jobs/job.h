@@ -109,6 +109,12 @@ struct CheckpointShape {
   std::size_t class_counts = 0;  ///< noisy counts that balanced weights follow from: 0, or one a class
 };
 
+/// The calls of a run's earlier sessions.
+struct BegunCalls {
+  int begun = 0;   ///< by any party
+  int shared = 0;  ///< of the first so many all three parties have gone on with the sums
+};
+
 /// Whoever runs a job: keeps account of what it spends, of its steps and of its checkpoints. What a call throws
 /// ends the job.
 class Output {
@@ -145,6 +151,13 @@ class Output {
   virtual void Warn(const std::string& /*line*/) {}
   /// After each step, and once before the first.
   virtual void Step(const ml::StepReport& report) = 0;
+
+  // Of a job of calls (Job::Calls).
+  /// First of all: agrees with the peers on what earlier sessions of the run have done, which is nothing but in a run that
+  /// somebody resumes. Throws as Resume.
+  [[nodiscard]] virtual BegunCalls ResumeCalls(mpc::Context& /*party*/) { return {}; }
+  /// Call `call`, counted from 0, is about to begin, and no session makes it again. On disk when it returns.
+  virtual void BeginCall(int /*call*/) {}
 
   // Of a job with checkpoints (ml::TrainingHooks).
   virtual void BeginStep(int step) = 0;
@@ -212,6 +225,9 @@ class Job {
   /// Throws as Events.
   [[nodiscard]] virtual JobPlan Plan(const std::optional<protocols::Link>& link) const = 0;
   [[nodiscard]] virtual JobSteps Steps() const { return {}; }
+  /// How many calls it makes, each at most once in all sessions of a run, so that it can be resumed without a checkpoint.
+  /// 0: it is not of calls.
+  [[nodiscard]] virtual int Calls() const { return 0; }
   /// Why a run cannot be resumed; empty where it can.
   [[nodiscard]] virtual std::string NoResume() const { return "found a job without steps: start it anew"; }
   /// Of a job with checkpoints.

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -13,14 +14,14 @@
 namespace trefoil::runtime {
 namespace {
 
-/// What a resumed run says of its past.
-std::string PastOf(const AgreedRun& agreed, int steps) {
-  const std::int64_t lost = LostSteps(agreed);
-  const int first = agreed.from ? agreed.from->step : 0;
-  return fmt::format(
-      "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
-      "charged",
-      agreed.run_id, first, steps, agreed.earlier.size() + 1, first + lost, lost);
+/// A party goes on to the next call with a message of the one before it, and, if it gets sums, of another. So who begins call
+/// k of a session shows that the one before it has done k - 2, and the one before that k - 3, if that is of the session.
+jobs::BegunCalls BegunCallsOf(const ml::SessionHistory& earlier) {
+  jobs::BegunCalls calls{.begun = CallsBegun(earlier)};
+  for (const auto& session : earlier) {
+    if (session.begun - 3 > session.first) calls.shared = std::max(calls.shared, session.begun - 3);
+  }
+  return calls;
 }
 
 }  // namespace
@@ -59,29 +60,60 @@ void JobOutput::ShowCharge() {
 }
 
 ml::Resumption JobOutput::Resume(mpc::Context& party) {
-  auto resumption = state_ != nullptr ? Agree(party) : ml::Resumption();
+  ml::Resumption resumption;
+  if (state_ != nullptr) {
+    const auto agreed = Agree(party);
+    RequireFewLosses(party, job_, agreed);
+    resumption = state_->Begin(agreed, session_id(), [&](const ml::Checkpoint& checkpoint) {
+      RequireOneCheckpoint(party, checkpoint, jobs::HashOf(job_), job_.ShapeOfCheckpoint().joint_slots,
+                           session_.folder());
+    });
+  }
   const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
   progress_.emplace(session_.folder() / "progress.csv", first);
   kept_ = progress_->kept();
   return resumption;
 }
 
+jobs::BegunCalls JobOutput::ResumeCalls(mpc::Context& party) {
+  const auto agreed = Agree(party);
+  if (state_ != nullptr) (void)state_->Begin(agreed, session_id());
+  return BegunCallsOf(agreed.earlier);
+}
+
+/// What a resumed run says of its past.
+std::string JobOutput::PastOf(const AgreedRun& agreed) const {
+  const auto session = agreed.earlier.size() + 1;
+  if (job_.Calls() > 0) {
+    return fmt::format(
+        "resuming run {} in session {}: {} of {} calls were begun before and are not made again",
+        agreed.run_id, session, CallsBegun(agreed.earlier), job_.Calls());
+  }
+  const std::int64_t lost = LostSteps(agreed);
+  const int first = agreed.from ? agreed.from->step : 0;
+  return fmt::format(
+      "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
+      "charged",
+      agreed.run_id, first, job_.Steps().count, session, first + lost, lost);
+}
+
 /// Agrees with the peers on what the session begins with.
-ml::Resumption JobOutput::Agree(mpc::Context& party) {
-  auto claim = state_->claim();
+AgreedRun JobOutput::Agree(mpc::Context& party) {
+  auto claim = state_ != nullptr ? state_->claim() : RunClaim();
   claim.again = options_.again;
-  const int steps = job_.Steps().count;
-  const auto agreed = AgreeOnRun(party, claim, steps);
-  RequireFewLosses(party, job_, agreed);
+  claim.anew = job_.Calls() > 0 && !options_.resume;
+  auto agreed = AgreeOnRun(party, claim, StepsOrCalls(job_));
+  run_id_ = agreed.run_id.empty() ? session_id() : agreed.run_id;
   if (!agreed.earlier.empty()) {
-    session_.Say(PastOf(agreed, steps));
+    session_.Say(PastOf(agreed));
   } else if (options_.resume) {
     session_.Say("nothing to resume: the run begins");
   }
-  return state_->Begin(agreed, session_id(), [&](const ml::Checkpoint& checkpoint) {
-    RequireOneCheckpoint(party, checkpoint, jobs::HashOf(job_), job_.ShapeOfCheckpoint().joint_slots,
-                         session_.folder());
-  });
+  return agreed;
+}
+
+void JobOutput::BeginCall(int call) {
+  if (state_ != nullptr) state_->Announce(call + 1);
 }
 
 void JobOutput::Announce(const Events& executed, int steps) {

@@ -24,7 +24,7 @@ class JobOutput final : public jobs::Output {
   void Cover(const dp::TrainingRecord& record) override { record_ = record; }
   /// Throws StoppedError after a signal; else as RunState and ProgressFile, as the others do.
   ml::Resumption Resume(mpc::Context& party) override;
-  std::string RunId() const override { return state_ != nullptr ? state_->run_id() : session_id(); }
+  std::string RunId() const override { return run_id_.empty() ? session_id() : run_id_; }
   void Announce(const Events& executed, int steps) override;
   std::string WhyCapped(const jobs::Population& population, const Events& plan) override {
     return budget_.WhyCapped(population, Named(plan));
@@ -32,6 +32,8 @@ class JobOutput final : public jobs::Output {
   void ChargeTo(const std::vector<jobs::Population>& populations) override { budget_.ChargeTo(populations); }
   void Warn(const std::string& line) override { session_.Warn(line); }
   void Step(const ml::StepReport& report) override;
+  jobs::BegunCalls ResumeCalls(mpc::Context& party) override;
+  void BeginCall(int call) override;
   void BeginStep(int step) override { state_->BeginStep(step); }
   void Keep(const ml::Checkpoint& checkpoint) override;
   void BeginRelease() override { state_->BeginRelease(); }
@@ -52,7 +54,8 @@ class JobOutput final : public jobs::Output {
 
  private:
   [[nodiscard]] dp::TrainingRecord Named(const Events& events) const;
-  [[nodiscard]] ml::Resumption Agree(mpc::Context& party);
+  [[nodiscard]] AgreedRun Agree(mpc::Context& party);
+  [[nodiscard]] std::string PastOf(const AgreedRun& agreed) const;
   void ShowCharge();
 
   PartySession& session_;
@@ -61,6 +64,7 @@ class JobOutput final : public jobs::Output {
   RunState* state_;
   net::MeshTransport& mesh_;
   const RunOptions& options_;
+  std::string run_id_{};  ///< after Resume, with checkpoints, or ResumeCalls; else empty
   dp::TrainingRecord record_;
   std::optional<ProgressFile> progress_{};  ///< after Resume
   ml::StepReport kept_{};

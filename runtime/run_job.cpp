@@ -71,14 +71,15 @@ void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
 
 /// Reads what is to be resumed, if anything.
 void OpenState(Run& run) {
-  if (run.job->Steps().checkpoint_every == 0) return;
+  const bool checkpoints = run.job->Steps().checkpoint_every > 0;
+  if (!checkpoints && (run.job->Calls() == 0 || !run.job->NoResume().empty())) return;
   const auto& party = run.session.party();
   run.state.emplace(run.session.folder(),
                     RunOwner{.party = party.id,
                              .job = run.job,
                              .data_hash = data::DataHash(party.data),
                              .types = run.options.types},
-                    jobs::StorageKey(party, kCheckpoint));
+                    checkpoints ? jobs::StorageKey(party, kCheckpoint) : SecretKey());
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
@@ -160,9 +161,11 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   run.session.WarnOwner(loaded.warnings);
 }
 
-/// Checkpoints are kept until all three have their results: a party that dies before then needs the others again.
+/// Checkpoints are kept until all three have their results: a party that dies before then needs the others again. Behind
+/// a job's last call there is nothing that they could do for it.
 void EndTogether(Run& run, mpc::Context& context) {
   if (!run.state) return;
+  if (run.job->Calls() > 0) return run.state->Discard();
   try {
     protocols::Barrier(context);
     run.state->Discard();
@@ -251,8 +254,8 @@ int EndInFailure(Run& run, const std::exception& error) {
 
 int RunJob(const RunOptions& options) {
   const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job, {}, options.types);
-  CheckResume(options, *job);
   if (options.program != nullptr) job->TakeVectorsOf(*options.program);
+  CheckResume(options, *job);
   auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
   const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);

@@ -39,6 +39,10 @@ class VectorProgram {
   [[nodiscard]] virtual std::int64_t records() const = 0;
   /// Of each record the key of its group, where the job's unit of privacy is the group; else none.
   [[nodiscard]] virtual std::vector<std::int64_t> keys() const { return {}; }
+  /// Before the first call, which is `begun` + 1: of a run that is resumed it is behind all calls that any party has begun.
+  /// What a program has made of the sums is its own to keep. Those of the first `shared` calls have reached all three
+  /// parties, and each has gone on to the next call with them; later ones may have reached some of them only.
+  virtual void Begins(std::int64_t /*begun*/, std::int64_t /*shared*/) {}
   /// Gives `add` a vector for each of `rows`, in their order: the records that call `call` (1, 2, ...) takes, ascending
   /// from 0, which may be none. Where the owner sums by itself (sum.summed), one vector, their sum. Returns whether the
   /// session goes on: false, at all three in the same call, ends it in place of this call; at fewer, it ends the session

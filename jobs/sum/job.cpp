@@ -50,6 +50,11 @@ class SumJob : public JobOf<SumSettings> {
     return SplitVectors(job(), target);
   }
   void TakeVectorsOf(VectorProgram& program) override { program_ = &program; }
+  [[nodiscard]] int Calls() const override { return static_cast<int>(job().calls); }
+  [[nodiscard]] std::string NoResume() const override {
+    return program_ != nullptr ? "" : "found a job without a program that brings its vectors: start it anew";
+  }
+  [[nodiscard]] CheckpointShape ShapeOfCheckpoint() const override { return {}; }
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
@@ -183,20 +188,24 @@ void EndTogether(mpc::Context& party, std::int64_t call) {
   }
 }
 
-/// A session that its programs end early is charged all calls: who ends it has seen sums.
+/// A session that its programs end early is charged all calls: who ends it has seen sums. A resumed run makes the calls
+/// that no party has begun, so that all its sessions together make no more than are charged, once.
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
-  output.Reserve(Events(), {});
-  ml::NoisySums sums({.calls = job().calls,
+  const auto [first, shared] = output.ResumeCalls(party);
+  output.Reserve(Events(), first > 0 ? Events() : Output::Events());
+  ml::NoisySums sums({.calls = Calls() - first,
                       .coordinates = job().dimension,
                       .sigma = sigma_,
                       .sensitivity = sensitivity_,
                       .to = job().to},
                      RandomStream::FromSystem());
+  if (of_program_) of_program_->StartBehind(first, shared);
   std::vector<double> opened;
-  std::int64_t call = 0;
-  for (; call < job().calls; ++call) {
+  int call = first;
+  for (; call < Calls(); ++call) {
     const auto own = VectorOf(call);
-    if (call == 0) output.Settle(Events());
+    if (own) output.BeginCall(call);  // before its charge: what is charged has begun
+    if (call == first) output.Settle(Events());
     if (!own) {
       EndTogether(party, call);
       break;
@@ -205,6 +214,7 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
     if (of_program_) of_program_->Opened(sum);
     if (!of_program_) opened.insert(opened.end(), sum.begin(), sum.end());
   }
+  if (first == Calls()) output.Settle(Events());
   JobResult result{.summary = Summary()};
   if (of_program_) result.summary["calls_made"] = call;
   if (opened.empty()) return result;

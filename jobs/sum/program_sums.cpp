@@ -37,6 +37,11 @@ ProgramSums::ProgramSums(const SumSettings& job, VectorProgram& program, std::in
   if (job.groups()) groups_ = GroupsOf(job, keys, kProgram);
 }
 
+void ProgramSums::StartBehind(std::int64_t begun, std::int64_t shared) {
+  call_ = begun;
+  program_.Begins(begun, shared);
+}
+
 std::optional<RingMatrix> ProgramSums::Next() {
   ++call_;
   const auto taken = DrawTaken(job_, groups_, static_cast<std::size_t>(records_), coins_);

@@ -20,6 +20,8 @@ class ProgramSums {
   ProgramSums(const SumSettings& job, VectorProgram& program, std::int64_t most, RandomStream coins);
 
   [[nodiscard]] std::int64_t records() const { return records_; }
+  /// Before the first Next, which is of the call behind the first `begun`: as VectorProgram::Begins.
+  void StartBehind(std::int64_t begun, std::int64_t shared);
   /// Draws the next call's coins and asks the program for its vectors: dimension x 1. Nothing where the program ends the
   /// session in this call. Throws DataError naming the call and the record for what is no finite number, and for other
   /// numbers than one vector a record; and what the program throws.

@@ -27,6 +27,11 @@ class PythonProgram final : public VectorProgram {
   [[nodiscard]] std::int64_t records() const override { return records_; }
   [[nodiscard]] std::vector<std::int64_t> keys() const override { return keys_; }
 
+  void Begins(std::int64_t begun, std::int64_t shared) override {
+    std::exception_ptr refused;
+    (void)Locked(refused, [&] { return calls_.attr("begins")(begun, shared).is_none(); });
+  }
+
   bool Bring(std::int64_t /*call*/, std::span<const std::int64_t> rows, const Add& add) override {
     std::exception_ptr refused;
     return Locked(refused, [&] {

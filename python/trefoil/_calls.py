@@ -8,9 +8,12 @@ import queue
 import struct
 from typing import Any, Callable, Protocol
 
-ROWS, SUM, KEYS, VECTORS, DONE, LEAVE = range(6)
-"""What a message is: of the library the rows that a call takes and its sum; of the program its keys, vectors, that they
+BEGINS, ROWS, SUM, KEYS, VECTORS, DONE, LEAVE = range(7)
+"""What a message is: of the library where the session begins, the rows that a call takes and its sum; of the program its keys, vectors, that they
 are all there, and that the session ends."""
+
+BEGUN = struct.Struct("=qq")
+"""Where a session begins: calls that were begun before, and how many of the first sums all three parties have had."""
 
 _HEAD = struct.Struct("<bq")
 
@@ -100,6 +103,9 @@ class Calls:
         if found != kind:
             raise Gone
         return content
+
+    def begins(self, begun: int, shared: int) -> None:
+        self._channel.send(BEGINS, BEGUN.pack(begun, shared))
 
     def bring(self, rows: bytes, add: Callable[[Any], None]) -> bool:
         self._channel.send(ROWS, rows)

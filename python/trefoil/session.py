@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trefoil import _calls, _core
-from trefoil._calls import DONE, KEYS, LEAVE, ROWS, SUM, VECTORS, Calls, Channel, Gone, Pipes, Queues
+from trefoil._calls import BEGINS, BEGUN, DONE, KEYS, LEAVE, ROWS, SUM, VECTORS, Calls, Channel, Gone, Pipes, Queues
 from trefoil._inputs import Inputs, _numbers
 from trefoil._party_run import PartyRun
 from trefoil.errors import BudgetError, ConfigError, ContractError, DataError, Error
@@ -41,6 +41,9 @@ class Sums:
         self.calls: int = declared["sum"].get("calls", 1)
         """How many the job has, and is charged for."""
         self.calls_made = 0
+        """Those of earlier sessions of the run included, as far as anybody had begun them."""
+        self.calls_shared = 0
+        """Of a resumed run: the sums of the first so many calls have reached all three parties, which went on with them."""
         self.dimension: int = declared["sum"]["dimension"]
         self.sampling_rate: float = declared["sum"].get("sampling_rate", 1.0)
         self.expected_batch: float = self.sampling_rate * sum(declared["data"]["rows"])
@@ -53,6 +56,7 @@ class Sums:
         """Of each party that the session stands for."""
         self._keys = [b"" if own is None else np.ascontiguousarray(own, dtype=np.int64).tobytes() for own in keys]
         self._channels: list[Channel] = []
+        self._begun = False
         self._rows: list[Rows] | None = None
 
     def __enter__(self: _Self) -> _Self:
@@ -91,7 +95,7 @@ class Sums:
     def _fail(self) -> NoReturn:
         """The library has gone: raises why."""
         self._finish()
-        raise Error("the session is over")
+        raise BudgetError("session: found no call that is left, expected one: the run has come to its end")
 
     def _send(self, channel: Channel, kind: int, content: Any) -> None:
         try:
@@ -111,6 +115,7 @@ class Sums:
         """Of each party the rows that the coins of the next call take; the same until it is made."""
         if not self._channels:
             raise ContractError("session: found a call, expected `with` before: it meets the peers")
+        self._begin()
         if self._rows is None:
             if self.calls_made == self.calls:
                 raise BudgetError(
@@ -119,6 +124,13 @@ class Sums:
             contents = [self._receive(channel, ROWS) for channel in self._channels]
             self._rows = [np.frombuffer(content, dtype=np.int64).copy() for content in contents]
         return self._rows
+
+    def _begin(self) -> None:
+        """Learns behind which call the session begins, once."""
+        if not self._begun:
+            for channel in self._channels:
+                self.calls_made, self.calls_shared = BEGUN.unpack(self._receive(channel, BEGINS))
+            self._begun = True
 
     def _answer(self, vectors: Sequence[Any]) -> list[Numbers | None]:
         """Makes the call; what it opened to each party."""
@@ -184,7 +196,12 @@ class Session(Sums):
     A record's vector has to be a function of that record and of the sums so far, and of no other record. The program
     shortens it to the job's norm_bound, rounds it, and adds up this party's own before anything leaves it. All calls
     are charged before the first sum opens, and also if the `with` ends before all are made, which all three do after
-    the same call. An exception ends the session at all three; it cannot be resumed.
+    the same call. An exception ends the session at all three.
+
+    `resume` goes on with the run that `out` holds, at all three: with the calls that no party has begun, at no further
+    charge; BudgetError for a run that has come to its end. Once the `with` has begun, `calls_made` says how many there
+    were, and `calls_shared` from which one all three can go on: what a program made of later sums it has to forget, since
+    they may have reached some parties only.
 
     Raises what ended the session: ConfigError, DataError, NetworkError, ProtocolError, BudgetError, StoppedError.
     """
@@ -198,12 +215,16 @@ class Session(Sums):
         keys: Any = None,
         out: str | PathLike[str] | None = None,
         threads: int = 0,
+        resume: bool = False,
     ) -> None:
+        if resume and out is None:
+            raise ConfigError("out: missing, expected with resume the run directory that is to be resumed")
         self.party = party if isinstance(party, Party) else Party(party)
         super().__init__(job, [_id_of(self.party.file)], [records], [keys])
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self._folder = Path(out) if out is not None else Path("runs") / f"{job.name}-{started}"
         self._threads = threads
+        self._resume = resume
 
     def sample(self) -> Rows:
         """Draws the next call's coins: the rows of this party's records that it takes, from 0, ascending; perhaps none.
@@ -223,13 +244,15 @@ class Session(Sums):
         with Inputs() as inputs:
             inputs.names |= {theirs_in: "calls", theirs_out: "calls"}  # passed on, and closed here
             calls = {"file": _calls.__file__, "read": theirs_in, "write": theirs_out, "records": self.records[0]}
-            call = self.party._call(self.job, inputs, {}, self._folder, self._threads)
+            call = self.party._call(self.job, inputs, {}, self._folder, self._threads, self._resume)
             self._run = PartyRun({**call, "calls": calls}, inputs)
         self._channels = [Pipes(ours_in, ours_out)]
         self._ended: Future[None] = Future()
         threading.Thread(target=self._wait, name="trefoil.Session").start()
         try:
             self._send(self._channels[0], KEYS, self._keys[0])
+            if self._resume:
+                self._begin()
         except BaseException:  # no `with` has begun that would end it
             self._abort()
             raise

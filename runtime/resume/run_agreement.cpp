@@ -130,6 +130,16 @@ void RequireTheReleased(const std::array<RunClaim, 3>& claims, const std::option
   }
 }
 
+/// Else who begins a run would go on with another one, which its ledger has charged already.
+void RequireNoneAnew(const std::array<RunClaim, 3>& claims, int self) {
+  for (int party = 0; party < 3; ++party) {
+    if (claims.at(static_cast<std::size_t>(party)).anew)
+      throw ConfigError(fmt::format(
+          "--resume: found a run to go on with, and none {}, expected --resume at all three or at nobody",
+          Place(party, self)));
+  }
+}
+
 void Merge(ml::SessionHistory& all, const ml::SessionHistory& more) {
   for (const auto& session : more) {
     const auto known =
@@ -161,6 +171,7 @@ std::string ToText(const RunClaim& claim) {
   }
   Json json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}, {"released", claim.released}};
   if (claim.again) json["again"] = true;
+  if (claim.anew) json["anew"] = true;
   return json.dump();
 }
 
@@ -172,6 +183,7 @@ RunClaim ReadClaim(const std::string& text, int peer, int steps) {
     for (const auto& one : json.at("held")) claim.held.push_back(HeldIn(one, steps));
     for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
     claim.again = json.value("again", false);
+    claim.anew = json.value("anew", false);
     return claim;
   } catch (const std::exception&) {
     throw ProtocolError(fmt::format("party {}: found no account of a run, expected one", peer), peer);
@@ -186,6 +198,7 @@ std::int64_t LostSteps(const AgreedRun& agreed) {
 
 AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self, int steps) {
   AgreedRun agreed{.run_id = CommonRun(claims, self), .from = LastHeldByAll(claims), .earlier = {}};
+  if (!agreed.run_id.empty()) RequireNoneAnew(claims, self);
   RequireTheReleased(claims, agreed.from, self, steps);
   if (!agreed.from) RequireNothingLost(claims, self);
   for (const auto& claim : claims) Merge(agreed.earlier, claim.sessions);

@@ -20,6 +20,7 @@ struct RunClaim {
   ml::SessionHistory sessions;       ///< that it took part in, or heard of
   bool released = false;             ///< it may have released what its last checkpoint holds
   bool again = false;                ///< it was told to go on although the run has lost much (--again)
+  bool anew = false;                 ///< it was told to begin a run, and goes on with none (jobs of calls)
 };
 
 /// How all three go on.

@@ -72,6 +72,12 @@ std::pair<int, bool> RankOf(const fs::path& checkpoint) {
 
 }  // namespace
 
+int CallsBegun(const ml::SessionHistory& sessions) {
+  int begun = 0;
+  for (const auto& session : sessions) begun = std::max(begun, session.begun);
+  return begun;
+}
+
 RunState::RunState(const fs::path& run_folder, RunOwner owner, SecretKey key)
     : folder_(run_folder / kFolder),
       owner_(std::move(owner)),
@@ -138,8 +144,9 @@ void RunState::ReadRun() {
   }
 }
 
-/// The machine may have lost what a process wrote last; the process cannot.
+/// The machine may have lost what a process wrote last; the process cannot. Calls are announced one by one.
 void RunState::CountLastSession() {
+  if (owner_.job->Calls() > 0) return;
   const auto last = ReadLastStep(folder_ / kStepFile);
   if (claim_.sessions.empty() || !last || boot_.empty() || last->boot != boot_) return;
   auto& session = claim_.sessions.back();
@@ -206,7 +213,9 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
   claim_.run_id = agreed.run_id.empty() ? session : agreed.run_id;
   claim_.sessions = agreed.earlier;
   DropAfter(agreed.from);
-  const int first = agreed.from ? agreed.from->step : 0;
+  const int first = agreed.from               ? agreed.from->step
+                    : owner_.job->Calls() > 0 ? CallsBegun(agreed.earlier)
+                                              : 0;
   releasing_ = agreed.from && first == steps() ? agreed.from->session : session;
   session_ = {.id = session, .from_start = !agreed.from, .first = first, .begun = first};
   WriteRun();

@@ -12,10 +12,18 @@
 
 namespace trefoil::runtime {
 
+/// What a run of it counts: its steps, or the calls of its program.
+[[nodiscard]] inline int StepsOrCalls(const jobs::Job& job) {
+  return job.Calls() > 0 ? job.Calls() : job.Steps().count;
+}
+
+/// How many calls any of these sessions has begun.
+[[nodiscard]] int CallsBegun(const ml::SessionHistory& sessions);
+
 /// Whose run it is, and of what.
 struct RunOwner {
   int party = 0;
-  std::shared_ptr<const jobs::Job> job;  ///< with checkpoints
+  std::shared_ptr<const jobs::Job> job;  ///< with checkpoints, or of calls
   std::string
       data_hash;  ///< of [data] (data/dataset/data_hash.h), by which a resumed run knows its data again
   jobs::JobTypes types = jobs::ShippedTypes();
@@ -28,6 +36,7 @@ struct RunOwner {
 ///   step           how far this session has come, written at each step's beginning; it outlives the
 ///                  process, but not a crash of the machine, after which run.json counts
 ///   STEP-ID.sealed the last two checkpoints
+/// Of a job of calls (jobs::Job::Calls) steps are calls, each of which run.json announces, and there are no checkpoints.
 /// Not copyable or movable.
 class RunState {
  public:
@@ -78,7 +87,7 @@ class RunState {
  private:
   [[nodiscard]] std::filesystem::path FileOf(const CheckpointName& name) const;
   [[nodiscard]] CheckpointOwner Owner() const;
-  [[nodiscard]] int steps() const { return owner_.job->Steps().count; }
+  [[nodiscard]] int steps() const { return StepsOrCalls(*owner_.job); }
   void ReadRun();
   void CountLastSession();
   void FindCheckpoints();

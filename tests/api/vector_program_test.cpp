@@ -17,12 +17,12 @@ using testing_support::ThreePartyFiles;
 using Sums = std::vector<std::vector<double>>;
 
 /// Sums of 180,000 numbers of norm 16 units of a lattice of 1/16, with noise of some units.
-nlohmann::json SumsJob(int dimension = 180'000) {
+nlohmann::json SumsJob(int dimension = 180'000, int calls = 2) {
   return {{"version", 1},
           {"type", "sum"},
           {"name", "sums"},
           {"data", {{"name", "sums"}, {"rows", {2, 2, 2}}}},
-          {"sum", {{"dimension", dimension}, {"norm_bound", 1.0}, {"calls", 2}, {"fraction_bits", 4}}},
+          {"sum", {{"dimension", dimension}, {"norm_bound", 1.0}, {"calls", calls}, {"fraction_bits", 4}}},
           {"privacy", {{"sigma", 1.0}, {"delta", 1e-5}}}};
 }
 
@@ -132,9 +132,10 @@ TEST(VectorProgram, ThatEndsTheSessionAloneEndsItsPeersAtOnce) {
 }
 
 /// Three parties over TLS with programs; how each ended.
-std::array<std::string, 3> EndsOf(const ThreePartyFiles& files, std::array<TwoRecords, 3>& programs,
-                                  bool resume = false) {
-  const auto toml = files.folder().Put("job.toml", Job::Parse(SumsJob(3).dump()).Toml());
+template <typename Program>
+std::array<std::string, 3> EndsOf(const ThreePartyFiles& files, std::array<Program, 3>& programs,
+                                  bool resume = false, int calls = 2) {
+  const auto toml = files.folder().Put("job.toml", Job::Parse(SumsJob(3, calls).dump()).Toml());
   return AtThree([&](int party) {
     const auto id = std::to_string(party);
     return std::to_string(RunParty(files[party], toml,
@@ -162,7 +163,131 @@ TEST(VectorProgram, LeavesWhatARunLeaves) {
     EXPECT_FALSE(std::filesystem::exists(files.folder() / out / "sums.npy"));
   }
   EXPECT_GT(std::filesystem::file_size(files.folder() / "ledger-1.jsonl"), 0U);
-  EXPECT_THAT(EndsOf(files, programs, true)[0], HasSubstr("--resume: found a job without steps"));
+  EXPECT_EQ(EndsOf(files, programs, true), (std::array<std::string, 3>{"0", "0", "0"}));
+  EXPECT_EQ(programs[2].sums().size(), 2U) << "a run that has finished makes no more calls";
+}
+
+/// Brings zeros, and fails in one call: before its vectors, or when it has the sum.
+class Zeros : public VectorProgram {
+ public:
+  [[nodiscard]] std::int64_t records() const override { return 2; }
+  void Begins(std::int64_t begun, std::int64_t shared) override { begins = {begun, shared}; }
+  bool Bring(std::int64_t call, std::span<const std::int64_t> rows, const Add& add) override {
+    if (call == fails_in) throw DataError("no vectors");
+    brought.push_back(call);
+    add(std::vector<double>(3 * rows.size()));
+    return true;
+  }
+  void Opened(std::int64_t call, std::span<const double> /*sum*/) override {
+    opened.push_back(call);
+    if (call == fails_with) throw DataError("no use");
+  }
+
+  std::int64_t fails_in = 0;
+  std::int64_t fails_with = 0;
+  std::pair<std::int64_t, std::int64_t> begins{};
+  std::vector<std::int64_t> brought{};
+  std::vector<std::int64_t> opened{};
+};
+
+constexpr int kCalls = 7;
+
+/// Three parties of a job of seven calls, with ledgers that have room for one such job and not for two.
+class ResumedProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    (void)files.folder().Put("records.csv", "what the ledger is about");
+    planned = Job::Parse(SumsJob(3, kCalls).dump()).PlannedEpsilons().insider;
+    files.Append([&](int party) {
+      return "[data]\nfile = \"records.csv\"\n[ledger]\nfile = \"ledger-" + std::to_string(party) +
+             ".jsonl\"\nepsilon_cap = " + std::to_string(1.4 * planned) + "\ndelta = 1e-5\n";
+    });
+  }
+
+  /// Party 1 fails in its fifth call. Whether its word reaches the others before the sum of the fourth does is chance.
+  void FailInTheFifthCall() {
+    before[1].fails_in = 5;
+    EXPECT_EQ(EndsOf(files, before, false, kCalls), (std::array<std::string, 3>{"3", "4", "3"}));
+    EXPECT_EQ(before[1].opened, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  }
+
+  /// Resumes, and expects the calls from `first` on and no others, at no further charge.
+  void ExpectCallsFrom(std::int64_t first) {
+    std::array<Zeros, 3> programs;
+    EXPECT_EQ(EndsOf(files, programs, true, kCalls), (std::array<std::string, 3>{"0", "0", "0"}));
+    std::vector<std::int64_t> calls;
+    for (std::int64_t call = first; call <= kCalls; ++call) calls.push_back(call);
+    for (const auto& program : programs) {
+      EXPECT_EQ(program.brought, calls);
+      EXPECT_EQ(program.opened, calls);
+    }
+    EXPECT_NEAR(RecordEpsilons(files.folder() / "out-1" / "record.json", 1e-5).insider, planned, 1e-9);
+    EXPECT_FALSE(std::filesystem::exists(files.folder() / "out-1" / "checkpoint"));
+  }
+
+  ThreePartyFiles files;
+  double planned = 0;
+  std::array<Zeros, 3> before;
+};
+
+TEST_F(ResumedProgram, MakesTheCallsThatNobodyHadBegun) {
+  FailInTheFifthCall();
+  ExpectCallsFrom(std::max(before[0].brought.back(), before[2].brought.back()) + 1);
+}
+
+/// In the second session no call but its first begins, so that no sum of it has reached all.
+TEST_F(ResumedProgram, SaysWhichSumsHaveReachedAll) {
+  FailInTheFifthCall();
+  const auto begun = std::max(before[0].brought.back(), before[2].brought.back());
+  std::array<Zeros, 3> between;
+  for (auto& program : between) program.fails_in = begun + 2;
+  between[1].fails_in = begun + 1;
+  EXPECT_THAT(EndsOf(files, between, true, kCalls), testing::Contains("4"));
+  EXPECT_EQ(between[1].begins, std::pair(begun, begun - 3));
+  std::array<Zeros, 3> after;
+  EXPECT_EQ(EndsOf(files, after, true, kCalls), (std::array<std::string, 3>{"0", "0", "0"}));
+  for (const auto& program : after) {
+    EXPECT_EQ(program.begins.second, begun - 3);
+    EXPECT_GE(program.begins.first, begun);
+    EXPECT_LE(program.begins.first, begun + 1);
+  }
+}
+
+TEST_F(ResumedProgram, BelievesWhoeverHasBegunMost) {
+  FailInTheFifthCall();
+  for (const char* lost : {"out-0", "out-1"}) std::filesystem::remove_all(files.folder() / lost);
+  ExpectCallsFrom(before[2].brought.back() + 1);
+}
+
+TEST_F(ResumedProgram, MakesNoneWhereAllHaveBegun) {
+  for (auto& program : before) program.fails_with = kCalls;
+  EXPECT_THAT(EndsOf(files, before, false, kCalls),
+              testing::Contains("4"));  // who has it says so to the others
+  ExpectCallsFrom(kCalls + 1);
+}
+
+/// Its ledger would take the calls for those of the run that it has charged.
+TEST_F(ResumedProgram, RefusesAPartyThatBeginsAnew) {
+  FailInTheFifthCall();
+  std::array<Zeros, 3> programs;
+  const auto toml = files.folder().Put("job.toml", Job::Parse(SumsJob(3, kCalls).dump()).Toml());
+  const auto ends = AtThree([&](int party) {
+    const auto out = files.folder() / ("out-" + std::to_string(party) + (party == 2 ? "-new" : ""));
+    return std::to_string(RunParty(files[party], toml,
+                                   {.out = out,
+                                    .threads = 1,
+                                    .resume = party != 2,
+                                    .program = &programs.at(static_cast<std::size_t>(party))}));
+  });
+  EXPECT_EQ(ends, (std::array<std::string, 3>{"2", "2", "2"}));
+  for (const auto& program : programs) EXPECT_TRUE(program.brought.empty());
+}
+
+TEST_F(ResumedProgram, IsOfTheJobThatItBeganWith) {
+  FailInTheFifthCall();
+  std::array<Zeros, 3> programs;
+  EXPECT_EQ(EndsOf(files, programs, true, kCalls + 1), (std::array<std::string, 3>{"2", "2", "2"}));
+  EXPECT_TRUE(programs[0].brought.empty());
 }
 
 TEST(VectorProgram, ThatFailsEndsItsPeersAndKeepsTheCharge) {

@@ -273,6 +273,37 @@ def test_a_party_that_ends_alone_ends_its_peers_in_time(party_files, tmp_path):
         assert (tmp_path / f"out-{party}" / "record.json").exists()  # all calls are charged
 
 
+def test_goes_on_behind_the_calls_that_were_begun(party_files, tmp_path):
+    class Left(trefoil.Error):
+        pass
+
+    job = sum_job()
+    made = []
+
+    def leaves(party, session):
+        session.noisy_sum(vectors_of(party))
+        if party == 1:
+            raise Left
+        session.noisy_sum(vectors_of(party))
+        session.sample()
+
+    def goes_on(party, session):
+        made.append((session.calls_made, session.calls_shared))
+        while session.calls_made < session.calls:
+            session.noisy_sum(vectors_of(party))
+
+    with pytest.raises(trefoil.ConfigError, match="out: missing, expected with resume"):
+        trefoil.Session(party_files[0], job, resume=True)
+    assert type(at_three(party_files, job, tmp_path, leaves)[1]) is Left
+    results = at_three(party_files, job, tmp_path, goes_on, resume=True)
+    assert made in ([(1, 0)] * 3, [(2, 0)] * 3)  # whether the others began the second before they knew is chance
+    for result in results:
+        assert isinstance(result, trefoil.Result), result
+        assert result.epsilon_insider == job.plan().epsilon_insider
+    ended = at_three(party_files, job, tmp_path, goes_on, resume=True)
+    assert [type(end) for end in ended] == [trefoil.BudgetError] * 3, ended
+
+
 def test_names_a_party_file_that_is_none(tmp_path):
     with pytest.raises(trefoil.ConfigError, match="absent.toml: found no party.id"):
         trefoil.Session(tmp_path / "absent.toml", sum_job())
