@@ -13,6 +13,6 @@ check_central() {
   local status=0
   /usr/bin/python3 -B "$helpers/central_tables.py" build/bin/trefoil "$(data_folder tables)" "$work/central.csv" || status=$?
   cat "$work/central.csv"
-  measured "$(tail -n +2 "$work/central.csv" | cut -d , -f 1,2,4,5,7 | paste -sd ';' | sed 's/;/; /g')"
+  measured "$(tail -n +2 "$work/central.csv" | cut -d , -f 1,2,5,6,8 | paste -sd ';' | sed 's/;/; /g')"
   return "$status"
 }
