@@ -9,8 +9,8 @@ import struct
 from typing import Any, Callable, Protocol
 
 BEGINS, ROWS, SUM, KEYS, VECTORS, DONE, LEAVE = range(7)
-"""What a message is: of the library where the session begins, the rows that a call takes and its sum; of the program its keys, vectors, that they
-are all there, and that the session ends."""
+"""What a message is: of the library where the session begins, the rows that a call takes and its sum; of the program its
+keys, vectors, that they are all there, and that the session ends."""
 
 BEGUN = struct.Struct("=qq")
 """Where a session begins: calls that were begun before, and how many of the first sums all three parties have had."""

@@ -13,9 +13,10 @@ Central: the same features and model, epsilon and delta, DP-SGD in double precis
 sees the model alone. On each split it has the settings of a grid that are best on the test rows of all other splits: they are
 chosen by looking at the data, without a charge, but not by the noise of the run that is compared.
 
-A CSV line a table and epsilon: trainings a split; ours and central (accuracy, of a target R²), means over the splits, the mean of the paired
-difference and its upper confidence limit (Student, one-sided, false-alarm probability 0.025); how much higher central's mean would
-be at the one setting that is best on all test rows, and that setting. Exit code 1 where a limit is above 0.02. Packages: numpy.
+A CSV line a table and epsilon: trainings a split; ours and central (accuracy, of a target R²), means over the splits, the mean
+of the paired difference and its upper confidence limit (Student, one-sided, false-alarm probability 0.025); how much higher
+central's mean would be at the one setting that is best on all test rows, and that setting. Exit code 1 where a limit is above
+0.02. Packages: numpy.
 """
 
 import argparse
