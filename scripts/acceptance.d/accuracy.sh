@@ -7,6 +7,7 @@ CHECKS=(
   "mnist: by trefoil local, three times: each at least 90 % in under 4 minutes, less than 1 point apart, the median within 0.3 of 91.3"
   "adult: by trefoil local, at least 83.5 % at epsilon 1"
   "imdb: words of reviews, by trefoil local, medians of three: at least 79 % at epsilon 1, 82 % at epsilon 3"
+  "cifar: colour scattering of CIFAR-10, 45,000 images, by trefoil local, medians of three: at least 57 % at epsilon 1, 62 % at epsilon 3"
   "hosts: MNIST by hand in three network namespaces: same files and keys, one model, within 1 point of local"
   "hog: features of MNIST, at least 96.7 % at epsilon 1, 97.3 % at epsilon 3"
   "scattering: features of MNIST, at least 97.5 % at epsilon 1, 98.0 % at epsilon 3; 70,000 images extracted in under 4 minutes"
@@ -93,6 +94,19 @@ check_imdb() {
   measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/imdb-1/summary.json" seconds) s"
   keeps_epsilon 1 imdb-epsilon-1 && keeps_epsilon 3 imdb || return
   holds "$(median "$one") >= 0.79 and $(median "$three") >= 0.82"
+}
+
+check_cifar() {
+  has_data cifar10 || skip "no images: put cifar10.tar.xz into \$TREFOIL_DATA/cifar10"
+  build || return
+  /usr/bin/python3 -c "import PIL" 2>/dev/null || skip "no Pillow to read images: apt-get install python3-pil"
+  local one three
+  [ -f "$work/images/cifar10/train.bin" ] || scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" || return
+  three=$(TREFOIL_DATA=$work/images train_thrice cifar configs/cifar-scatter.toml) || return
+  one=$(TREFOIL_DATA=$work/images train_thrice cifar-epsilon-1 configs/cifar-scatter.toml privacy.epsilon=1.0 training.learning_rate=9.0) || return
+  measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/cifar-1/summary.json" seconds) s"
+  keeps_epsilon 1 cifar-epsilon-1 && keeps_epsilon 3 cifar || return
+  holds "$(median "$one") >= 0.57 and $(median "$three") >= 0.62"
 }
 
 check_hosts() {
