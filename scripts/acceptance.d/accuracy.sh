@@ -101,7 +101,7 @@ check_cifar() {
   build || return
   /usr/bin/python3 -c "import PIL" 2>/dev/null || skip "no Pillow to read images: apt-get install python3-pil"
   local one three
-  [ -f "$work/images/cifar10/train.bin" ] || scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" || return
+  [ -f "$work/images/cifar10/train.bin" ] || /usr/bin/python3 scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" || return
   three=$(TREFOIL_DATA=$work/images train_thrice cifar configs/cifar-scatter.toml) || return
   one=$(TREFOIL_DATA=$work/images train_thrice cifar-epsilon-1 configs/cifar-scatter.toml privacy.epsilon=1.0 training.learning_rate=9.0) || return
   measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/cifar-1/summary.json" seconds) s"
