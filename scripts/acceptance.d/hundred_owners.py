@@ -32,7 +32,7 @@ def job_text(sampling):
     text = (PROJECT / "configs/mnist.toml").read_text()
     text = re.sub(r"(?m)^rows = .*$", f'source = "store"\ncapacity = {OWNERS * IMAGES}', text)
     text = re.sub(r"(?m)^fraction_bits = .* of pixels.*\n", "", text)  # narrow rows are of parties' own data
-    batch = '"auto"' if sampling == "full" else f"{BATCH}\nmax_batch_per_owner = {OWNERS * IMAGES}"
+    batch = '"auto"' if sampling == "full" else BATCH
     text = re.sub(r"(?s)\[training\].*?(?=\n\[privacy\])",
                   f'[training]\nsteps = {STEPS}\nexpected_batch = {batch}\nlearning_rate = 10.0\nmomentum = 0.9\nschedule = "linear"\n', text)
     text = text.replace('sampling = "owner-poisson"', f'sampling = "{sampling}"').replace('accountant = "rdp"', 'accountant = "pld"')
