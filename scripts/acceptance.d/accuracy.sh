@@ -98,8 +98,8 @@ check_imdb() {
 
 check_cifar() {
   has_data cifar10 || skip "no images: put cifar10.tar.xz into \$TREFOIL_DATA/cifar10"
-  build || return
   /usr/bin/python3 -c "import PIL" 2>/dev/null || skip "no Pillow to read images: apt-get install python3-pil"
+  build || return
   local one three
   [ -f "$work/images/cifar10/train.bin" ] || /usr/bin/python3 scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" || return
   three=$(TREFOIL_DATA=$work/images train_thrice cifar configs/cifar-scatter.toml) || return
