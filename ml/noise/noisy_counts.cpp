@@ -27,14 +27,24 @@ StepNoise RadialLaplaceParts(RandomStream stream, const dp::RadialLaplacePart& p
 std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party, const mpc::RingMatrix& own,
                                                const mpc::RingMatrix& noise, const std::vector<int>& to) {
   Require(own.rows() == noise.rows() && own.cols() == noise.cols(), "OpenNoisyCounts: noise for every count");
-  const mpc::AdditiveShare noisy = AddNoise(ToAdditive(protocols::InputSum(party, own)), noise);
-  const mpc::ArithShare shared = protocols::Reshare(party, noisy);
+  return OpenNoisyCounts(party, ToAdditive(protocols::InputSum(party, own)), noise, to);
+}
+
+std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party, const mpc::AdditiveShare& counts,
+                                               const mpc::RingMatrix& noise, const std::vector<int>& to) {
+  Require(counts.rows() == noise.rows() && counts.cols() == noise.cols(),
+          "OpenNoisyCounts: noise for every count");
+  const mpc::ArithShare shared = protocols::Reshare(party, AddNoise(counts, noise));
   return protocols::RevealToEach(party, to, shared, protocols::ReleaseReason::kNoisyCounts);
 }
 
 mpc::Cost OpenNoisyCountsCost(mpc::Index counts, const std::vector<int>& to) {
   const mpc::Cost noisy = Then(protocols::InputSumCost(counts), protocols::ReshareCost(counts));
   return ThenUnturned(noisy, protocols::RevealToEachCost(to, counts));
+}
+
+mpc::Cost OpenSharedCountsCost(mpc::Index counts, const std::vector<int>& to) {
+  return ThenUnturned(protocols::ReshareCost(counts), protocols::RevealToEachCost(to, counts));
 }
 
 }  // namespace trefoil::ml

@@ -31,4 +31,11 @@ namespace trefoil::ml {
                                                              const std::vector<int>& to);
 [[nodiscard]] mpc::Cost OpenNoisyCountsCost(mpc::Index counts, const std::vector<int>& to);
 
+/// The same of counts that are in shares. Cost: OpenSharedCountsCost, which has no round for them.
+[[nodiscard]] std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party,
+                                                             const mpc::AdditiveShare& counts,
+                                                             const mpc::RingMatrix& noise,
+                                                             const std::vector<int>& to);
+[[nodiscard]] mpc::Cost OpenSharedCountsCost(mpc::Index counts, const std::vector<int>& to);
+
 }  // namespace trefoil::ml

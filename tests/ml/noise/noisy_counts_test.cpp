@@ -51,7 +51,41 @@ TEST(OpenNoisyCounts, IsTheExactSumOfCountsAndNoiseOverAThousandRandomInputs) {
   }
 }
 
+TEST(OpenNoisyCounts, OfSharesIsTheExactSumWithNoiseAtTheDeclaredCost) {
+  constexpr Index kInputs = 100;
+  const RingMatrix counts = RandomSigned(1, kInputs, 1, 40);
+  const std::array noise{RandomSigned(4, kInputs, 1, 50), RandomSigned(5, kInputs, 1, 3),
+                         RandomSigned(6, kInputs, 1, 50)};
+  const RingMatrix expected = counts + noise[0] + noise[1] + noise[2];
+  for (const auto& to : {std::vector<int>{0, 1, 2}, {1}, {0, 2}}) {
+    const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+      const mpc::AdditiveShare shared = ToAdditive(InsecureDeal(party, counts));
+      const auto& own = noise.at(static_cast<std::size_t>(party.self()));
+      MeasuredPart<std::optional<RingMatrix>> part;
+      part.measured =
+          protocols::Measure(party, [&] { part.value = OpenNoisyCounts(party, shared, own, to); });
+      return part;
+    });
+    for (int party = 0; party < 3; ++party) {
+      const bool receives = std::find(to.begin(), to.end(), party) != to.end();
+      const auto& opened = parts.at(static_cast<std::size_t>(party)).value;
+      ASSERT_EQ(opened.has_value(), receives);
+      if (opened) {
+        EXPECT_TRUE((*opened == expected).all());
+      }
+    }
+    EXPECT_EQ(Figures(parts), Figures(OpenSharedCountsCost(kInputs, to)));
+  }
+}
+
 TEST(OpenNoisyCounts, RefusesNoiseOfAnotherShape) {
+  EXPECT_THROW(RunParties(Seed{5},
+                          [](mpc::Context& party) {
+                            const mpc::AdditiveShare shared(RingMatrix::Zero(3, 1));
+                            (void)OpenNoisyCounts(party, shared, RingMatrix::Zero(2, 1), {0});
+                            return 0;
+                          }),
+               ContractError);
   EXPECT_THROW(RunParties(Seed{5},
                           [](mpc::Context& party) {
                             (void)OpenNoisyCounts(party, RingMatrix::Zero(3, 1), RingMatrix::Zero(2, 1), {0});
