@@ -17,6 +17,7 @@ DOCUMENT = TOP / "docs/reference/formats.md"
 DOCUMENTS = (DOCUMENT, TOP / "docs/reference/deposits.md")
 BLOCK = re.compile(r"(<!-- made by scripts/format_tables.py of ([\w-]+): begin -->\n\n).*?(\n<!-- .*?: end -->\n)", re.DOTALL)
 PAGES = {path.name: path for path in TOP.glob("docs/**/*.md")}
+OF_STORE = ' Only with data.source "store".'
 SPACE = "\0"  # where a line must not be broken
 
 
@@ -96,22 +97,29 @@ def key_line(key: str, schema: dict, required: bool) -> str:
     return wrapped(f"- `{key}` ({', '.join(about)}): {meaning}", "  ")
 
 
-def lines_of(schema: dict, name: str, known: dict) -> str:
-    """The keys of an object, then its tables; what is as in a known schema is not said again."""
-    same, keys, tables = [], "", ""
+def of_any_source(schema: dict) -> dict:
+    return {**schema, "description": schema.get("description", "").replace(OF_STORE, "")}
+
+
+def lines_of(schema: dict, name: str, known: dict, of_store: bool = False) -> str:
+    """The keys of an object, then its tables. What is as in a known schema is not said again: a key or table of the document,
+    and what only deposits have, as the tables `of_store`."""
+    same, keys, tables = {}, "", ""
     for key, inner in schema["properties"].items():
         path = f"{name}.{key}" if name else key
         table = inner.get("items", inner) if inner.get("type") == "array" else inner
         is_table = "properties" in table
-        if not name and key in known and known[key][1] == inner:
-            same.append((f"`[{key}]`" if is_table else f"`{key}`", known[key][0]))
+        header = f"[[{path}]]" if table is not inner else f"[{path}]"
+        only = OF_STORE in inner.get("description", "")
+        origin, other = known.get(path, ("", {}))
+        if (not name or only or of_store) and of_any_source(other) == of_any_source(inner) and (only or other == inner):
+            same.setdefault((origin, only), []).append(f"`{header if is_table else key}`")
         elif is_table:
-            header = f"**[[{path}]]**" if table is not inner else f"**[{path}]**"
-            tables += "\n" + wrapped(f"{header} {inner.get('description', '')}".strip()) + "\n" + lines_of(table, path, known)
+            tables += "\n" + wrapped(f"**{header}** {inner.get('description', '')}".strip()) + "\n" + lines_of(table, path, known, only)
         else:
             keys += key_line(key, inner, key in schema.get("required", []))
-    for origin in dict.fromkeys(origin for _, origin in same):
-        keys = wrapped(f"- {', '.join(key for key, of in same if of == origin)}: as of type `{origin}`", "  ") + keys
+    for (origin, only), those in same.items():
+        keys = wrapped(f"- {', '.join(those)}: as of type `{origin}`" + (";" + OF_STORE[:-1].lower() if only else ""), "  ") + keys
     return keys + tables
 
 
@@ -144,6 +152,8 @@ def main() -> int:
         blocks[name] = lines_of(schema, "", known).lstrip("\n")
         for key, inner in schema["properties"].items():
             known.setdefault(key, (name, inner))
+            for part, within in inner.get("properties", {}).items():
+                known.setdefault(f"{key}.{part}", (name, within))
     blocks["party"] = lines_of(json.loads(ask("party")), "", {}).lstrip("\n")
     blocks["study"] = study_lines(json.loads(ask("study")), schemas["dpsgd"])
 

@@ -214,17 +214,13 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
          [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); }); });
 }
 
-/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many. `store`: of a job
-/// that may have one.
-void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* store = nullptr) {
-  if (of_job)
-    v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
-  v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
-  if (store != nullptr) {
-    SourceFields(v, s, *store);
-  } else if (of_job) {
-    RowsField(v, s.rows);
-  }
+Condition IsCsv(const data::DataSpec& s) {
+  return {s.format == Format::kCsv, "data.format \"csv\"",
+          fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))};
+}
+
+/// What is in files, behind their header. Of a job, or where not `of_job` of records alone.
+void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   bool target = s.target.has_value();
   v.Check([&](const Section& table) {
     target = table.Has("target");
@@ -246,9 +242,7 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* stor
   }
   v.Table("target", "The number that a model is to predict, in place of `classes` and [data.label].",
           s.target, [&](data::TargetRange& range) { TargetFields(v, range, s); });
-  v.When({csv, "data.format \"csv\"",
-          fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))},
-         [&] { CsvFields(v, s); });
+  v.When(IsCsv(s), [&] { CsvFields(v, s); });
   v.Check([&](const Section& table) {
     if (s.vertical && !csv)
       table.Fail("partition",
@@ -264,6 +258,21 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* stor
     if (cifar && s.features != data::kCifarImage.values())
       table.Refuse("features", "3072, what data.format \"cifar\" has");
   });
+}
+
+/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many. `store`: of a job
+/// that may have one.
+void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* store = nullptr) {
+  if (of_job)
+    v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
+  v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
+  if (store != nullptr) {
+    SourceFields(v, s, *store);
+  } else if (of_job) {
+    RowsField(v, s.rows);
+  }
+  v.When(IsCsv(s), [&] { HeaderField(v, s); });
+  ContentFields(v, s, of_job);
 }
 
 void CheckLabel(const data::DataSpec& spec, const Section& section) {
@@ -314,6 +323,26 @@ void CheckWeightColumn(const data::DataSpec& spec, const Section& data, OwnWeigh
   }
 }
 
+void CheckRecords(const RecordSchema& s, OwnWeights weights, const Section& document) {
+  const auto data = document.Table("data");
+  CheckDataRules(s.data, data);
+  CheckWeightColumn(s.data, data, weights);
+  CheckSource(s, data);
+}
+
+/// fraction_bits of a job.
+void BitsField(FieldVisitor& v, RecordSchema& s, int fallback) {
+  v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(fallback),
+    "Bits behind the point of what is shared.");
+}
+
+/// [features].
+void FeaturesTable(FieldVisitor& v, RecordSchema& s) {
+  v.Table("features", "What is made of records before they are shared.",
+          [&] { FeatureFields(v, s.features, s.data, s.type); });
+  s.data.image = s.features.extraction.image;
+}
+
 }  // namespace
 
 std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
@@ -324,8 +353,11 @@ std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
   return {};
 }
 
-void DialectFields(FieldVisitor& v, data::DataSpec& s) {
+void HeaderField(FieldVisitor& v, data::DataSpec& s) {
   v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
+}
+
+void DialectFields(FieldVisitor& v, data::DataSpec& s) {
   v("missing", s.missing, Marks{}, Default(std::vector<std::string>{"?"}),
     "Mark of a missing value, or several; compared as a text.");
   v("separator", s.dialect.separator, OneOf<char>{{',', ","}, {';', ";"}, {'\t', "tab"}, {'|', "|"}},
@@ -390,17 +422,35 @@ void CheckDataRules(const data::DataSpec& spec, const Section& data) {
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, OwnWeights weights,
                   RecordSources sources) {
   NameField(v, s.name);
-  v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
-    "Bits behind the point of what is shared.");
+  BitsField(v, s, default_fraction_bits);
   v.Table("data", "The records.",
           [&] { DataFields(v, s.data, true, sources == RecordSources::kFilesOrStore ? &s.store : nullptr); });
-  v.Table("features", "What is made of records before they are shared.",
-          [&] { FeatureFields(v, s.features, s.data, s.type); });
-  s.data.image = s.features.extraction.image;
-  v.Check([&](const Section& document) {
-    CheckDataRules(s.data, document.Table("data"));
-    CheckWeightColumn(s.data, document.Table("data"), weights);
-    CheckSource(s, document.Table("data"));
+  FeaturesTable(v, s);
+  v.Check([&](const Section& document) { CheckRecords(s, weights, document); });
+}
+
+void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
+                           const FieldVisitor::Part& of_table) {
+  // The key that the conditions depend on is read first.
+  const auto of_store = [&] { return Condition{s.store.on, "data.source \"store\""}; };
+  NameField(v, s.name);
+  v.Table("data", "The records.", [&] {
+    v("name", s.data.name, Name{}, "A name; where `local` looks.");
+    v("format", s.data.format, Formats(),
+      "The format of the files (\"Data\" in `formats.md`); `csv` with data.source \"files\".");
+    SourceFields(v, s.data, s.store);
+    v.Check([&](const Section& data) {
+      if (!s.store.on && s.data.format != Format::kCsv)
+        data.Refuse("format", "\"csv\" with data.source \"files\"");
+    });
+    v.When(IsCsv(s.data), [&] { HeaderField(v, s.data); });
+    v.When({!s.store.on, "data.source \"files\""}, of_table);
+    v.When(of_store(), [&] { ContentFields(v, s.data, true); });
+  });
+  v.When(of_store(), [&] {
+    BitsField(v, s, default_fraction_bits);
+    FeaturesTable(v, s);
+    v.Check([&](const Section& document) { CheckRecords(s, OwnWeights::kRefused, document); });
   });
 }
 
@@ -408,9 +458,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
   NameField(v, s.name);
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, "Bits behind the point of what is shared.");
   v.Table("columns", "The records, as `[data]` of a job has them.", [&] { DataFields(v, s.data, false); });
-  v.Table("features", "What is made of records before they are shared.",
-          [&] { FeatureFields(v, s.features, s.data, s.type); });
-  s.data.image = s.features.extraction.image;
+  FeaturesTable(v, s);
   v.Check([&](const Section& document) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
     CheckWeightColumn(s.data, document.Table("columns"), OwnWeights::kRefused);

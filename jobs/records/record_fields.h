@@ -14,6 +14,12 @@ enum class RecordSources { kFiles, kFilesOrStore };
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
                   OwnWeights weights = OwnWeights::kRefused, RecordSources sources = RecordSources::kFiles);
 
+/// The same keys for a type of job that takes deposits as RecordFields describes them, and of the parties' own files some
+/// table (csv) of its own: with data.source "files" there are of these keys only name and, in [data], name, format, rows
+/// and header, and beside them those that `of_table` declares, which are refused of deposits.
+void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
+                           const FieldVisitor::Part& of_table);
+
 /// The same keys where records are described alone, by whomever they are brought and however many: [columns] in place of
 /// [data], without its name, rows and partition. Texts of errors name keys as a job does.
 void ColumnsFields(FieldVisitor& v, RecordSchema& s);
@@ -28,7 +34,10 @@ void CheckColumnsOfParties(const RecordSchema& s, const Section& document);
 /// The keys of [features], for data as `data` declares it, in a job of this type; empty: of no job.
 void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type);
 
-/// The keys of [data] that say how a CSV file is written.
+/// Whether a CSV file names its columns.
+void HeaderField(FieldVisitor& v, data::DataSpec& s);
+
+/// The other keys of [data] that say how a CSV file is written.
 void DialectFields(FieldVisitor& v, data::DataSpec& s);
 
 /// The keys of a column that say what values a category has; `values` is the line of help for these.

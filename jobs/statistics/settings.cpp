@@ -74,6 +74,7 @@ void DataFields(FieldVisitor& v, StatisticsSettings& s) {
   v("format", csv, OneOf<int>{{0, "csv"}}, "The format of the files.");
   s.data.format = data::Format::kCsv;
   RowsField(v, s.data.rows);
+  HeaderField(v, s.data);
   DialectFields(v, s.data);
   v.Tables("column", "The file's columns; without a header in their order.", s.columns,
            [&](StatisticsColumn& one) { ColumnFields(v, one); });

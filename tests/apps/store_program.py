@@ -84,6 +84,8 @@ def gaussian_epsilon(deviation, delta):
 
 class StoreProgramTest(ProgramTest):
     job = JOB
+    records = staticmethod(records)
+    table = staticmethod(table)
 
     def setUp(self):
         super().setUp()
@@ -93,7 +95,7 @@ class StoreProgramTest(ProgramTest):
         made = self.succeed("study", "init", "--job", "job.toml", "--keys", *keys, "--out", "study.toml")
         self.study = re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1]
         self.write_job()
-        self.owners = {"hospital": records(0, 23), "clinic": records(1, 17)}
+        self.owners = {"hospital": self.records(0, 23), "clinic": self.records(1, 17)}
         for owner in self.owners:
             self.succeed("owner", "init", "--out", owner)
             for party in range(3):
@@ -109,7 +111,7 @@ class StoreProgramTest(ProgramTest):
 
     def deposit(self, owner, out=None, capacity=30, rows=None):
         out = out or f"of-{owner}"
-        self.write("t.csv", table(rows or self.owners[owner]))
+        self.write("t.csv", self.table(rows or self.owners[owner]))
         output = self.succeed("deposit", "--study", "study.toml", "--key", f"{owner}/owner.key", "--in", "t.csv", "--capacity", str(capacity),
                               "--adds", "--out", out)
         return re.search(r"(?m)^deposit ([0-9a-f]{64})$", output)[1]
