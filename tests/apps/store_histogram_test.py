@@ -4,9 +4,11 @@ import csv
 import json
 import math
 import re
+import tomllib
 import unittest
 
 from deposit_files import change_rows, key_of
+from schema_test import errors
 from store_check_test import plus
 from store_program import JOB, MASK, StoreProgramTest, gaussian_epsilon, records
 
@@ -129,6 +131,19 @@ class StoreHistogram(StoreCountsTest):
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("3 classes of up to 80 records, counted on shares, Gaussian noise", said)
         self.assertIn("the checks of deposits", said)
+
+    def test_the_schema_of_jobs_takes_both_sources(self):
+        schema = json.loads(self.succeed("schema", "job", "histogram"))
+        of_files = tomllib.loads(self.job.replace('source = "store"\ncapacity = 80', "rows = [20, 20, 20]"))
+        self.assertEqual(list(errors(tomllib.loads(self.job), schema)), [])
+        for key in ("classes", "column", "label"):
+            self.assertIn('Only with data.source "store".', schema["properties"]["data"]["properties"][key]["description"])
+            del of_files["data"][key]
+        del of_files["features"]
+        of_files["histogram"].update({"column": "y", "values": CLASSES})
+        self.assertEqual(list(errors(of_files, schema)), [])
+        del of_files["histogram"]["mode"]
+        self.assertEqual(list(errors(of_files, schema)), [".histogram.mode: missing"])
 
     def test_refuses_what_is_wrong_in_one_line(self):
         self.deposit_all()
