@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "jobs/config/toml_writer.h"
 #include "jobs/draft/value_list.h"
-#include "jobs/records/record_fields.h"
+#include "jobs/records/column_fields.h"
 
 namespace trefoil::jobs {
 namespace {

@@ -34,21 +34,6 @@ void CheckColumnsOfParties(const RecordSchema& s, const Section& document);
 /// The keys of [features], for data as `data` declares it, in a job of this type; empty: of no job.
 void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type);
 
-/// Whether a CSV file names its columns.
-void HeaderField(FieldVisitor& v, data::DataSpec& s);
-
-/// The other keys of [data] that say how a CSV file is written.
-void DialectFields(FieldVisitor& v, data::DataSpec& s);
-
-/// The keys of a column that say what values a category has; `values` is the line of help for these.
-void CategoryFields(FieldVisitor& v, data::Column& s, const char* values);
-
-/// A kind of column as a job writes it.
-[[nodiscard]] const char* KindText(data::ColumnKind kind);
-
-/// The key of a column that says how a missing value is written.
-void MarksField(FieldVisitor& v, data::Column& s);
-
 /// The first text that occurs twice, or nothing.
 [[nodiscard]] std::optional<std::string> Repeated(const std::vector<std::string>& texts);
 

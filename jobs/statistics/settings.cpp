@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/records/column_fields.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
