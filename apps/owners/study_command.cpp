@@ -47,9 +47,10 @@ int InitStudy(const StudyOptions& options) {
   const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
   const auto* records = job->Records();
   if (records == nullptr)
-    throw ConfigError(
-        fmt::format("{}: found a job of type \"{}\" that reads no records, expected one that does",
-                    options.job, job->type()));
+    throw ConfigError(fmt::format(
+        "{}: found a job of type \"{}\" that reads no records which owners could deposit, expected "
+        "one that does",
+        options.job, job->type()));
   if (records->features.standardise.on)
     throw ConfigError(fmt::format(
         "{}: features.standardise: found \"private\", expected \"none\" for a study, whose owners hand in "

@@ -7,6 +7,7 @@ import re
 import tomllib
 import unittest
 
+from account_votes_test import npy
 from deposit_files import change_rows, key_of
 from schema_test import errors
 from store_check_test import plus
@@ -24,6 +25,21 @@ delta = 1e-5
 """
 OF_RECORDS = JOB[:JOB.index("[model]")].replace('"dpsgd"', '"histogram"')
 THREE_CLASSES = OF_RECORDS.replace("classes = 2", "classes = 3").replace('["no", "yes"]', json.dumps(CLASSES)) + COUNTS
+# Of a column of the parties' own files.
+FILES = """version = 1
+type = "histogram"
+name = "visits"
+[data]
+name = "visits"
+format = "csv"
+rows = [20, 20, 20]
+[histogram]
+mode = "central"
+column = "y"
+values = ["mild"]
+[privacy]
+epsilon = 1.0
+"""
 
 
 def records_of_three(owner, count):
@@ -134,14 +150,11 @@ class StoreHistogram(StoreCountsTest):
 
     def test_the_schema_of_jobs_takes_both_sources(self):
         schema = json.loads(self.succeed("schema", "job", "histogram"))
-        of_files = tomllib.loads(self.job.replace('source = "store"\ncapacity = 80', "rows = [20, 20, 20]"))
+        of_files = tomllib.loads(FILES)
         self.assertEqual(list(errors(tomllib.loads(self.job), schema)), [])
+        self.assertEqual(list(errors(of_files, schema)), [])
         for key in ("classes", "column", "label"):
             self.assertIn('Only with data.source "store".', schema["properties"]["data"]["properties"][key]["description"])
-            del of_files["data"][key]
-        del of_files["features"]
-        of_files["histogram"].update({"column": "y", "values": CLASSES})
-        self.assertEqual(list(errors(of_files, schema)), [])
         del of_files["histogram"]["mode"]
         self.assertEqual(list(errors(of_files, schema)), [".histogram.mode: missing"])
 
@@ -151,6 +164,10 @@ class StoreHistogram(StoreCountsTest):
         run = ("run", "--config", "d/party-0/party.toml", "--job", "job.toml", "--out")
         self.write("job.toml", self.job)
         self.fail_with(2, "data.study: missing", *run, "a")
+        keys = [f"d/party-{party}/deposit.pub" for party in range(3)]
+        self.write("files.toml", FILES)
+        self.fail_with(2, 'a job of type "histogram" that reads no records which owners could deposit', "study", "init", "--job", "files.toml",
+                       "--keys", *keys, "--out", "s.toml")
         self.write_job(("capacity = 80", "capacity = 59"))
         self.fail_with(2, "data.capacity: found 59, expected at least 60", *run, "b")
         self.write_job(("row_norm = 1.5", "row_norm = 2.5"))
@@ -181,6 +198,39 @@ class StoreHistogramOfATraining(StoreCountsTest):
         self.assertIn("2 deposits of 60 rows", check)
         made = self.succeed("study", "init", "--job", "job.toml", "--keys", *[f"d/party-{party}/deposit.pub" for party in range(3)], "--out", "s.toml")
         self.assertEqual(re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1], self.study)
+
+
+class StoreHistogramOfArrays(StoreCountsTest):
+    job = """version = 1
+type = "histogram"
+name = "arrays"
+[data]
+name = "arrays"
+format = "npy"
+source = "store"
+capacity = 80
+features = 2
+classes = 4
+[features]
+row_norm = 1.5
+""" + COUNTS
+    records = staticmethod(records_of_three)
+
+    def deposit(self, owner):
+        rows = self.owners[owner]
+        (self.folder / "x.npy").write_bytes(npy([row[:2] for row in rows], "<f8", "d"))
+        (self.folder / "y.npy").write_bytes(npy([row[2:] for row in rows]).replace(f"({len(rows)}, 1)".encode(), f"({len(rows)},)  ".encode()))
+        output = self.succeed("deposit", "--study", "study.toml", "--key", f"{owner}/owner.key", "--in", "x.npy", "y.npy", "--capacity", "30",
+                              "--out", f"of-{owner}")
+        return re.search(r"(?m)^deposit ([0-9a-f]{64})$", output)[1]
+
+    def test_classes_go_by_their_numbers_also_one_that_nobody_has(self):
+        self.deposit_all()
+        self.assert_all_done(self.train())
+        truth = self.true_counts("0123")
+        self.assertEqual((list(self.counts()), truth["3"]), (list("0123"), 0))
+        for name, (count, _, _) in self.counts().items():
+            self.assertAlmostEqual(count, truth[name], delta=0.43)  # as above, of four counts
 
 
 if __name__ == "__main__":
