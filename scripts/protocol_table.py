@@ -35,6 +35,7 @@ PARTS = {
     "LocalTransposedProduct": "local: sends nothing",
     "Measure": "measures what it is given, behind a barrier; no protocol",
     "PairExchange": "a message of a masked opening",
+    "OpenSharedCounts": "OpenNoisyCounts of counts that are in shares: all but its input",
     "TransferLabels": "the first part of MinimiseTransferRisk",
     "TransferStep": "a step of MinimiseTransferRisk",
     "PredictionErrors": "Predict with labels and the classes' weights: a step of the gradient",

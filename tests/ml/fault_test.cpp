@@ -87,6 +87,7 @@ void RunTraining(mpc::Context& party) {
 void RunNoisyCounts(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(4, 1, 5);
   (void)OpenNoisyCounts(party, counts, counts, {0, 1, 2});
+  (void)OpenNoisyCounts(party, mpc::AdditiveShare(counts), counts, {0, 1});
 }
 
 void RunNoisySums(mpc::Context& party) {

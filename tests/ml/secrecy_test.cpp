@@ -160,11 +160,13 @@ TEST(ThresholdSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   ExpectUniformViews(votes, 59, 16);
 }
 
-/// The same of counts.
+/// The same of counts, of parties' own and of shares.
 TEST(CountSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   protocols::ProtocolCase counts;
   counts.run = [](mpc::Context& party, Index rows, Word secret) {
-    (void)OpenNoisyCounts(party, RingMatrix::Constant(rows, 1, secret), RingMatrix::Zero(rows, 1), {});
+    const RingMatrix own = RingMatrix::Constant(rows, 1, secret);
+    (void)OpenNoisyCounts(party, own, RingMatrix::Zero(rows, 1), {});
+    (void)OpenNoisyCounts(party, mpc::AdditiveShare(own), RingMatrix::Zero(rows, 1), {});
     return protocols::Output{};
   };
   ExpectUniformViews(counts, 53, 60);

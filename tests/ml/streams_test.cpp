@@ -131,6 +131,7 @@ TEST(ReleaseStreams, AreRightAndDrawnOnce) {
                              return mpc::RingMatrix::Constant(rows, cols, 1);
                            };
                            (void)OpenNoisyCounts(party, ones(4, 1), ones(4, 1), {0, 2});
+                           (void)OpenNoisyCounts(party, mpc::AdditiveShare(ones(4, 1)), ones(4, 1), {1});
                            (void)NoisySum(party, ones(4, 1), ones(4, 1), {0, 1});
                            (void)NoisySum(party, mpc::AdditiveShare(ones(4, 1)), ones(4, 1), {0, 1, 2});
                            const auto votes = protocols::InputSum(party, ones(2, 3));
