@@ -7,6 +7,24 @@ namespace trefoil::jobs {
 /// For Job::Split, which deals parties records of their own: throws ConfigError where the job's are deposits.
 void RequireOwnRecords(const RecordSchema& records, const SplitTarget& target);
 
+/// Bytes that data.memory is; 0 without it.
+[[nodiscard]] double RowMemory(const RecordSchema& records);
+
+/// Bytes that rows take on disk then; 0 without it.
+[[nodiscard]] double RowDisk(const RecordSchema& records);
+
+/// With data.memory the rows of each block in which they are read: so many that they and what is computed of them take no
+/// more, and no fewer than kFewestBlockRows where there are as many. Without it 0. Throws ConfigError where these do not fit.
+[[nodiscard]] std::int64_t BlockRows(const RecordSchema& records);
+inline constexpr std::int64_t kFewestBlockRows = 64;
+
+/// How many blocks these are; 1 without data.memory.
+[[nodiscard]] int BlocksOfRows(const RecordSchema& records);
+
+/// visit(rows) gets all rows, in one or more matrices; with data.memory block by block.
+void ForEachBlock(const RecordSchema& records, SharedRecords::Checked& deposits,
+                  const std::function<void(std::vector<mpc::ArithShare> rows)>& visit);
+
 /// For Job::Inputs. `records` are those that the job was given; null: it throws ConfigError when it is loaded.
 [[nodiscard]] JobInput DepositsOf(SharedRecords* records);
 

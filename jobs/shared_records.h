@@ -31,8 +31,9 @@ class SharedRecords {
  public:
   /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
   struct Checked {
-    std::vector<mpc::ArithShare> rows{};    ///< one below the other; columns as ml/dpsgd/deposited_rows.h
-    ml::DepositedBatch batch{};             ///< in place of them, where the schema has batches
+    std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/dpsgd/deposited_rows.h
+    ml::DepositedBatch
+        batch{};  ///< in place of them, where the schema has batches; with data.memory blocks of BlockRows()
     nlohmann::ordered_json summary{};       ///< for summary.json
     std::vector<std::string> warnings{};    ///< for the operator, a line each
     std::vector<Population> populations{};  ///< whose rows these are, each once

@@ -159,8 +159,10 @@ std::optional<ArithShare> CheckedRows(mpc::Context& party, const jobs::RecordSch
 }
 
 bool AreRows(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,
-             Index numbers_at_a_time) {
-  return CheckBlocks(party, records, deposit, numbers_at_a_time, [](Index, const ArithShare&) {});
+             Index numbers_at_a_time, const std::function<void(const ArithShare& rows)>& each) {
+  return CheckBlocks(party, records, deposit, numbers_at_a_time, [&](Index, const ArithShare& rows) {
+    if (each) each(rows);
+  });
 }
 
 }  // namespace trefoil::deposit

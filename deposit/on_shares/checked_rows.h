@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,9 @@ namespace trefoil::deposit {
 [[nodiscard]] std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study,
                                                 std::vector<Hash> ids);
 
+/// Numbers that are checked together, where nobody asks for fewer.
+inline constexpr mpc::Index kCheckedAtOnce = mpc::Index{1} << 20;
+
 /// The rows of one deposit on shares, once all three have made sure that they are rows (docs/explanation/deposits.md,
 /// "On shares"): features in steps of 2^-fraction_bits of the ring, mask bit, label, as RowLayout has them but not
 /// modulo 2^b. Nothing where one of its rows is not as BoundsOf() says: that one bit is opened, to all three, and is
@@ -37,11 +41,12 @@ namespace trefoil::deposit {
 [[nodiscard]] std::optional<mpc::ArithShare> CheckedRows(mpc::Context& party,
                                                          const jobs::RecordSchema& records,
                                                          const OpenedDeposit& deposit,
-                                                         mpc::Index numbers_at_a_time = mpc::Index{1} << 20);
+                                                         mpc::Index numbers_at_a_time = kCheckedAtOnce);
 
-/// Whether CheckedRows() would give the rows of a deposit, of which none is kept: of batches, whose steps are lifted anew as
-/// they are used. As CheckedRows; memory: a block several times.
+/// Whether CheckedRows() would give the rows of a deposit, of which none is kept but by `each`: it gets each block, lifted,
+/// before it is known whether the deposit is of rows. As CheckedRows; memory: a block several times.
 [[nodiscard]] bool AreRows(mpc::Context& party, const jobs::RecordSchema& records,
-                           const OpenedDeposit& deposit, mpc::Index numbers_at_a_time = mpc::Index{1} << 20);
+                           const OpenedDeposit& deposit, mpc::Index numbers_at_a_time = kCheckedAtOnce,
+                           const std::function<void(const mpc::ArithShare& rows)>& each = {});
 
 }  // namespace trefoil::deposit

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <optional>
 #include <set>
@@ -13,8 +14,9 @@
 #include "base/secrets/sha256.h"
 #include "deposit/on_shares/checked_rows.h"
 #include "deposit/on_shares/deposit_rows.h"
+#include "deposit/on_shares/rows_on_disk.h"
 #include "deposit/store/open_store.h"
-#include "jobs/job.h"
+#include "jobs/deposited_records.h"
 #include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::deposit {
@@ -60,6 +62,12 @@ std::optional<std::size_t> WhoSays(const std::array<std::string, net::kParties>&
     if (all.at(of)[deposit] == mark) return of;
   return {};
 }
+
+// A deposit is opened twice its size, and that may be half of data.memory.
+constexpr double kShareOfADeposit = 4;
+
+// While rows are checked: lifted, squared, and what is dealt and sent for that.
+constexpr double kBytesOfACheckedNumber = 256;
 
 constexpr char kRoom = '0';
 constexpr char kCapped = '1';
@@ -108,10 +116,29 @@ std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits
   }
   const auto rows = RowsOf(deposits);
   const auto most = records_.data.rows[0];
-  if (rows <= most) return {};
-  return fmt::format(
-      "data.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
-      most, rows, deposits.size());
+  if (rows > most)
+    return fmt::format(
+        "data.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
+        most, rows, deposits.size());
+  if (!records_.store.memory) return {};
+  const auto largest = std::max_element(deposits.begin(), deposits.end(), [](const auto& a, const auto& b) {
+    return a.second.header.capacity < b.second.header.capacity;
+  });
+  const auto bytes = static_cast<double>(BodyBytes(LayoutOf(records_), largest->second.header.capacity, 1));
+  if (kShareOfADeposit * bytes <= jobs::RowMemory(records_)) return {};
+  return fmt::format("data.memory: found {}, expected at least {:.0f}, four times what deposit {} takes",
+                     *records_.store.memory, std::ceil(std::ldexp(kShareOfADeposit * bytes, -20)),
+                     ToHex(largest->first));
+}
+
+/// With data.memory: where rows lie that are used in blocks.
+std::shared_ptr<RowsOnDisk> StoreRecords::DiskForRows() const {
+  if (!records_.store.memory) return nullptr;
+  return std::make_shared<RowsOnDisk>(
+      party_.deposits->store,
+      RowsOnDisk::Shape{.columns = static_cast<mpc::Index>(LayoutOf(records_).numbers()),
+                        .block_rows = jobs::BlockRows(records_),
+                        .capacity = records_.data.rows[0]});
 }
 
 std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::RecordSchema& records,
@@ -259,6 +286,9 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
   Checked checked;
   std::set<jobs::Population> populations;
   std::vector<OpenedDeposit> kept;
+  const auto on_disk = DiskForRows();
+  const auto checked_at_once = std::min(
+      kCheckedAtOnce, static_cast<mpc::Index>(jobs::RowMemory(records_) / 2 / kBytesOfACheckedNumber));
   for (const auto& id : ids) {
     const auto& one = deposits.at(id);
     auto opened = store_->Read(one);
@@ -266,6 +296,11 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
     if (batches) {
       passes = AreRows(party, study_.records, opened);
       if (passes) kept.push_back(std::move(opened));
+    } else if (on_disk) {
+      const auto before = on_disk->additions();
+      passes = AreRows(party, study_.records, opened, checked_at_once,
+                       [&](const mpc::ArithShare& rows) { on_disk->Add(rows); });
+      if (!passes) on_disk->TakeBack(before);
     } else if (auto rows = CheckedRows(party, study_.records, opened)) {
       passes = true;
       checked.rows.push_back(std::move(*rows));
@@ -284,7 +319,8 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
                    records_.store.study, fates.left_out.size())));
   if (batches)
     checked.batch = [steps = std::make_shared<DepositedSteps>(records_, party.self(), std::move(kept))](
-                        int step) { return steps->Batch(step); };
+                        std::int64_t step) { return steps->Batch(static_cast<int>(step)); };
+  if (on_disk) checked.batch = [on_disk](std::int64_t block) { return on_disk->Block(block); };
   checked.populations.assign(populations.begin(), populations.end());
   checked.summary = {{"study", records_.store.study}, {"purpose", records_.store.purpose}};
   checked.summary["used"] = std::move(fates.used);

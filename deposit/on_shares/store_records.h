@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "deposit/on_shares/rows_on_disk.h"
 #include "deposit/store/store.h"
 #include "deposit/study.h"
 #include "jobs/shared_records.h"
@@ -30,6 +31,9 @@ class StoreRecords final : public jobs::SharedRecords {
   /// these, and ConfigError or DataError at all three where the rows are more than the job's capacity, or batches more than
   /// its deposits, or no deposit passes; BudgetError likewise where a deposit is capped and the job does not leave such out.
   ///
+  /// With data.memory rows lie sealed in the store's folder, until what is returned dies. Throws std::runtime_error where
+  /// they cannot be written.
+  ///
   /// Batches are spent by `run` in this party's store, and at both peers', before anything of them is sent.
   [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap, const std::string& run) override;
 
@@ -45,6 +49,7 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::vector<Hash> Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
                                            const std::map<Hash, StoredDeposit>& deposits,
                                            const jobs::CapOf& cap, DepositFates& fates) const;
+  [[nodiscard]] std::shared_ptr<RowsOnDisk> DiskForRows() const;
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;
 
   jobs::RecordSchema records_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "jobs/deposited_records.h"
 #include "jobs/job_cost.h"
 #include "ml/dpsgd/deposited_rows.h"
 #include "ml/records.h"
@@ -24,6 +25,7 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
   const ml::TrainingSettings& s = plan.settings;
   const auto own = s.deposited ? 0 : static_cast<double>(s.rows.at(s.vertical ? 0 : party));
   const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
+  if (job.store.memory) return RowMemory(job) + kComponents * kWord * 2 * WeightsOf(plan);
   // With public sampling all rows are shared; else the batch of a step and the next one, or all rows in the form in
   // which they are shared and in that of a batch.
   const double rows =

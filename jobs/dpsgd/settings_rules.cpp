@@ -274,6 +274,10 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
         .Refuse("checkpoint_every",
                 "0 with data.source \"store\" and privacy.sampling \"public\": a resumed run may find other "
                 "deposits, whose rows lie in other places");
+  if (job.store.memory && job.privacy.sampling != ml::Sampling::kFull)
+    document.Table("data").Fail(
+        "memory", fmt::format("found it with privacy.sampling \"{}\", expected \"full\" with it",
+                              Samplings().TextOf(job.privacy.sampling)));
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
   if (job.initialisation) refuse("initialisation", "method", "\"none\"");

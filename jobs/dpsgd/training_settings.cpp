@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "jobs/deposited_records.h"
 #include "jobs/dpsgd/standardisation.h"
 #include "ml/clear/probabilities.h"
 
@@ -24,6 +25,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.deposited = job.store.on;
   if (const auto& batches = job.store.batches)
     settings.batches = ml::DepositedBatches{.deposits = batches->deposits, .records = batches->records};
+  settings.block_rows = BlockRows(job);
   if (job.data.vertical) {
     settings.rows = {job.data.rows[0], 0, 0};
     settings.vertical =

@@ -63,7 +63,7 @@ class HistogramJob : public JobOf<HistogramSettings> {
   /// The lattice of counts and noise.
   [[nodiscard]] int CountBits() const { return job().gaussian ? kCountBits : 0; }
   [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
-  [[nodiscard]] mpc::AdditiveShare DepositedCounts(const std::vector<mpc::ArithShare>& rows) const;
+  [[nodiscard]] mpc::AdditiveShare DepositedCounts(SharedRecords::Checked& deposits) const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] double Reach() const;
   [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
@@ -124,7 +124,9 @@ JobCost HistogramJob::Cost() const {
                             : sizeof(std::optional<std::size_t>);
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) =
-        static_cast<double>(rows.at(OnDeposits() ? 0 : party)) * of_row + kBytesOfShare * counts;
+        kBytesOfShare * counts + (job().store.memory
+                                      ? RowMemory(job())
+                                      : static_cast<double>(rows.at(OnDeposits() ? 0 : party)) * of_row);
   cost.results = AtReceivers(counts * kBytesOfALine);
   return cost;
 }
@@ -169,8 +171,11 @@ RingMatrix HistogramJob::OwnCounts(std::int64_t declared) const {
   return own;
 }
 
-mpc::AdditiveShare HistogramJob::DepositedCounts(const std::vector<mpc::ArithShare>& rows) const {
-  const auto counts = ml::CountsOfDeposited(TrainedFeatures(job()), values(), rows);
+mpc::AdditiveShare HistogramJob::DepositedCounts(SharedRecords::Checked& deposits) const {
+  auto counts = mpc::ArithShare::Zero(values(), 1);
+  ForEachBlock(job(), deposits, [&](const std::vector<mpc::ArithShare>& rows) {
+    counts = counts + ml::CountsOfDeposited(TrainedFeatures(job()), values(), rows);
+  });
   return (mpc::Word{1} << CountBits()) * ToAdditive(counts);
 }
 
@@ -233,7 +238,7 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
   JobResult result{.summary = Summary()};
   std::optional<RingMatrix> opened;
   if (OnDeposits()) {
-    const auto counts = DepositedCounts(deposits.rows);
+    const auto counts = DepositedCounts(deposits);
     output.Settle(Events());
     opened = ml::OpenNoisyCounts(party, counts, noise.values(), job().to);
     result.summary["deposits"] = std::move(deposits.summary);

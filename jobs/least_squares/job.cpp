@@ -157,6 +157,7 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   /// Of all three parties' noise, in units of the sum.
   [[nodiscard]] double Deviation() const { return kAllOverTwo * sigma_ * static_cast<double>(Sensitivity()); }
   void RequireInRing() const;
+  [[nodiscard]] mpc::AdditiveShare SumOfDeposits(mpc::Context& party, SharedRecords::Checked& deposits) const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   double sigma_;          ///< noise multiplier
@@ -206,8 +207,10 @@ JobCost LeastSquaresJob::Cost() const {
     cost.session.Add(ml::RequireSameKeysCost());
     cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));
   }
-  if (OnDeposits())
-    cost.session.Add(ml::SumOfDepositedSquaresCost(ScaleOf(job()), Labels(), job().data.rows[0]));
+  if (OnDeposits()) {
+    const auto rows = job().store.memory ? BlockRows(job()) : job().data.rows[0];
+    cost.session.Add(ml::SumOfDepositedSquaresCost(ScaleOf(job()), Labels(), rows), BlocksOfRows(job()));
+  }
   cost.session.Add(ml::NoisySumCost(shape.numbers(), job().to));
   cost.work.draws = numbers;
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
@@ -217,7 +220,10 @@ JobCost LeastSquaresJob::Cost() const {
   const double of_row = OnShares() ? 3 * kBytesOfShare * (entries + static_cast<double>(shape.outputs))
                                    : (entries - 1) * sizeof(float);
   for (std::size_t party = 0; party < net::kParties; ++party)
-    cost.memory.at(party) = static_cast<double>(job().data.rows.at(OnDeposits() ? 0 : party)) * of_row + sums;
+    cost.memory.at(party) =
+        sums + (job().store.memory
+                    ? RowMemory(job())
+                    : static_cast<double>(job().data.rows.at(OnDeposits() ? 0 : party)) * of_row);
   cost.results = AtReceivers(2 * entries * static_cast<double>(shape.outputs) * sizeof(double));
   return cost;
 }
@@ -254,6 +260,16 @@ std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& par
   return fmt::format("{} rows as the job declares them", own_.rows());
 }
 
+mpc::AdditiveShare LeastSquaresJob::SumOfDeposits(mpc::Context& party,
+                                                  SharedRecords::Checked& deposits) const {
+  const auto shape = Shape();
+  mpc::AdditiveShare sum(mpc::RingMatrix::Zero(shape.numbers(), 1));
+  ForEachBlock(job(), deposits, [&](std::vector<mpc::ArithShare> rows) {
+    sum = sum + ml::SumOfDepositedSquares(party, shape, ScaleOf(job()), Labels(), std::move(rows));
+  });
+  return sum;
+}
+
 nlohmann::ordered_json LeastSquaresJob::Summary() const {
   const auto unit = static_cast<double>(ml::LargestSquare(NormOne()));
   nlohmann::ordered_json summary{{"features", Shape().features}};
@@ -277,8 +293,7 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
     ml::RequireSameKeys(party, own_.keys);
     products = ml::SumOfColumnSquares(party, shape, Columns(), sums_, job().data.rows[0]);
   }
-  if (OnDeposits())
-    products = ml::SumOfDepositedSquares(party, shape, ScaleOf(job()), Labels(), std::move(deposits.rows));
+  if (OnDeposits()) products = SumOfDeposits(party, deposits);
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());

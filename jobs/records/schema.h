@@ -53,6 +53,7 @@ struct StoreSpec {
   std::string study{};            ///< the id of the deposits' study; empty: the job does not say yet
   std::string purpose = "train";  ///< of the deposits
   CappedDeposits capped = CappedDeposits::kEnd;
+  std::optional<std::int64_t> memory{};  ///< MiB that rows may take at once, which lie on disk then
   std::optional<BatchSpec> batches{};  ///< where owners deposit batches in place of their records
 };
 

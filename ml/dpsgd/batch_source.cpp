@@ -44,7 +44,7 @@ class OwnerPoissonSource final : public BatchSource {
 
   void Share(mpc::Context&) override {}
 
-  const Batch& Next(mpc::Context& run, int) override {
+  const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
     batch_ = {};  // or two would be there at once
     batch_ = BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
     return batch_;
@@ -115,7 +115,7 @@ class PublicSource final : public BatchSource {
                                     : ShareOwnRows(party, plan_, own_, std::move(slots));
   }
 
-  const Batch& Next(mpc::Context&, int step) override {
+  const Batch& Next(mpc::Context&, int step, int /*block*/) override {
     batch_ = {};
     batch_ = ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
     return batch_;
@@ -144,7 +144,7 @@ class FullSource final : public BatchSource {
                  : ToBatch(plan_, ShareOwnRows(party, plan_, own_, RandomStream::FromSystem()));
   }
 
-  const Batch& Next(mpc::Context&, int) override { return batch_; }
+  const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
@@ -155,7 +155,7 @@ class FullSource final : public BatchSource {
   Batch batch_{};
 };
 
-/// Every batch is one that owners drew beforehand.
+/// Every batch is one that owners drew beforehand, or all rows, block by block.
 class DepositedSource final : public BatchSource {
  public:
   DepositedSource(const StepPlan& plan, const DepositedBatch& deposited)
@@ -163,11 +163,12 @@ class DepositedSource final : public BatchSource {
 
   void Share(mpc::Context&) override {}
 
-  const Batch& Next(mpc::Context& run, int step) override {
+  const Batch& Next(mpc::Context& run, int step, int block) override {
     batch_ = {};
-    const ArithShare rows = deposited_(step);
-    Require(rows.rows() == plan_.batch_rows, "DepositedSource: batches of one height");
-    batch_ = ToBatch(plan_, EncodeDeposited(run, plan_, LiftDeposited(run, plan_, rows)));
+    ArithShare rows = deposited_(step * plan_.blocks + block);
+    Require(rows.rows() == plan_.block_rows, "DepositedSource: blocks of one height");
+    if (plan_.settings.batches) rows = LiftDeposited(run, plan_, rows);
+    batch_ = ToBatch(plan_, EncodeDeposited(run, plan_, rows));
     return batch_;
   }
 
@@ -204,7 +205,8 @@ std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan
                                              std::vector<ArithShare> deposited, const DepositedBatch& batch) {
   if (plan.settings.sampling == Sampling::kOwnerPoisson)
     return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
-  if (plan.settings.sampling == Sampling::kDeposited) return std::make_unique<DepositedSource>(plan, batch);
+  if (plan.settings.sampling == Sampling::kDeposited || plan.settings.block_rows > 0)
+    return std::make_unique<DepositedSource>(plan, batch);
   if (plan.settings.sampling == Sampling::kFull)
     return std::make_unique<FullSource>(plan, own, std::move(deposited));
   return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan),

@@ -29,8 +29,9 @@ class BatchSource {
 
   /// Inputs what all steps take from; once, before the first of them.
   virtual void Share(mpc::Context& party) = 0;
-  /// The batch of step 0, 1, ..., within that step's run of the program: each step's once. Until the next call.
-  virtual const Batch& Next(mpc::Context& run, int step) = 0;
+  /// The batch of step 0, 1, ..., within that step's run of the program, or each of its blocks in order: each once. Until
+  /// the next call.
+  virtual const Batch& Next(mpc::Context& run, int step, int block) = 0;
   /// What a checkpoint has to keep of it.
   [[nodiscard]] virtual std::optional<PublicCoins> Coins() const = 0;
 };
@@ -38,8 +39,8 @@ class BatchSource {
 /// With owner-poisson sampling every owner draws its own rows by private coins and inputs them afresh, padded
 /// to a public height. With public sampling all rows are shared once, and common coins choose among them
 /// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. Full batches are all
-/// rows, shared once, each in one slot for all steps; with settings.deposited those of `deposited`. Deposited batches are
-/// those of `batch`. `plan`, `own` and `batch` must outlive what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
+/// rows, shared once, each in one slot for all steps; with settings.deposited those of `deposited`. Deposited batches, and
+/// blocks of deposited rows, are those of `batch`. `plan`, `own` and `batch` must outlive what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
 /// partition.
 [[nodiscard]] std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan,
                                                            const OwnRecords& own,

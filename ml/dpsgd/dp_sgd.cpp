@@ -64,14 +64,6 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
   return added + kept;
 }
 
-mpc::Cost NextVelocityCost(const StepPlan& plan) {
-  const Index count = ShapeOfWeights(plan).weights();
-  const protocols::Rounding rounding = plan.settings.truncation;
-  const mpc::Cost of_sum = protocols::TruncateNarrowCost(count, plan.update_shift, rounding, plan.row_bits);
-  if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;
-  return Parallel(of_sum, protocols::TruncateCost(count, plan.update_shift, rounding));
-}
-
 int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + plan.settings.fraction_bits; }
 
 /// Each row's errors times its weight, which has `shift` bits.
@@ -133,35 +125,43 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
   return {.weights = state.weights - velocity, .velocity = velocity, .step = state.step + 1};
 }
 
+mpc::Cost ApplyUpdateCost(const StepPlan& plan) {
+  const Index count = ShapeOfWeights(plan).weights();
+  const protocols::Rounding rounding = plan.settings.truncation;
+  const mpc::Cost of_sum = protocols::TruncateNarrowCost(count, plan.update_shift, rounding, plan.row_bits);
+  if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;
+  return Parallel(of_sum, protocols::TruncateCost(count, plan.update_shift, rounding));
+}
+
+mpc::AdditiveShare Gradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                            const FixedShare& weights) {
+  if (IsNetwork(plan)) return NetworkGradient(party, plan, batch, weights);
+  const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+  const FixedShare errors = PredictionErrors(party, plan, batch, logits);
+  if (plan.settings.clipping == Clipping::kPublished)
+    return ToAdditive(SumPublishedGradients(party, plan, batch, errors));
+  return SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+}
+
+mpc::Cost GradientCost(const StepPlan& plan, Index batch_rows) {
+  if (IsNetwork(plan)) return NetworkGradientCost(plan, batch_rows);
+  const mpc::Cost errors = PredictionErrorsCost(plan, batch_rows);
+  if (plan.settings.clipping == Clipping::kPublished)
+    return Then(errors, SumPublishedGradientsCost(plan, batch_rows));
+  if (plan.settings.clipping == Clipping::kExamples) return errors;
+  const mpc::Cost norms = Then(protocols::ReshareCost(batch_rows), protocols::MultiplyCost(batch_rows));
+  const mpc::Cost scaling = protocols::TruncateProductCost(
+      batch_rows * plan.columns, protocols::kClipFactorBits, plan.settings.truncation);
+  return Then(Then(Then(errors, norms), ClipFactorCost(plan.clip, batch_rows)), scaling);
+}
+
 TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                         const TrainingState& state, const RingMatrix& own_noise) {
-  if (IsNetwork(plan)) {
-    const mpc::AdditiveShare sum = NetworkGradient(party, plan, batch, state.weights);
-    return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
-  }
-  const mpc::AdditiveShare logits =
-      protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
-  const FixedShare errors = PredictionErrors(party, plan, batch, logits);
-  const mpc::AdditiveShare sum = plan.settings.clipping == Clipping::kPublished
-                                     ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
-                                     : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
-  return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
+  return ApplyUpdate(party, plan, state, AddNoise(Gradient(party, plan, batch, state.weights), own_noise));
 }
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
-  const protocols::Rounding rounding = plan.settings.truncation;
-  const mpc::Cost update = NextVelocityCost(plan);
-  if (IsNetwork(plan)) return Then(NetworkGradientCost(plan, batch_rows), update);
-  mpc::Cost cost = PredictionErrorsCost(plan, batch_rows);
-  if (plan.settings.clipping == Clipping::kPublished) {
-    cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
-  } else if (plan.settings.clipping == Clipping::kFactorised) {
-    cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), protocols::MultiplyCost(batch_rows));
-    const mpc::Cost scaling =
-        protocols::TruncateProductCost(batch_rows * plan.columns, protocols::kClipFactorBits, rounding);
-    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)), scaling);
-  }
-  return Then(cost, update);
+  return Then(GradientCost(plan, batch_rows), ApplyUpdateCost(plan));
 }
 
 double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {

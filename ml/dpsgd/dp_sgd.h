@@ -9,7 +9,7 @@
 
 namespace trefoil::ml {
 
-/// A shared batch of B rows. A padding row is zero throughout, mask bit included, so its gradient is zero.
+/// A shared batch of B rows, or a block of them. A padding row is zero throughout, mask bit included, so its gradient is zero.
 struct Batch {
   /// B x (p + 1), the last column the mask bit: 1 for a record. Modulo 2^row_bits of the plan, so that nothing but its
   /// products' low row_bits may be used where that is below 64.
@@ -54,8 +54,17 @@ struct TrainingState {
 
 /// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or without.
 /// Where rows are narrow, both terms are truncated apart, beside each other: no round more. Post-processing.
+/// Cost: ApplyUpdateCost.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                                         const mpc::AdditiveShare& noisy_sum);
+[[nodiscard]] mpc::Cost ApplyUpdateCost(const StepPlan& plan);
+
+/// The sum of the clipped gradients of a batch or of a block of one, of a linear model or a network, of ShapeOfWeights: what
+/// AddNoise takes. Those of blocks add up to that of the batch.
+/// Cost: GradientCost.
+[[nodiscard]] mpc::AdditiveShare Gradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                          const mpc::FixedShare& weights);
+[[nodiscard]] mpc::Cost GradientCost(const StepPlan& plan, mpc::Index batch_rows);
 
 /// One step on a batch, of a linear model or a network; `own_noise` is of ShapeOfWeights.
 /// Cost: DpSgdStepCost.

@@ -189,14 +189,17 @@ void Keep(const Steps& run, const TrainingState& state, const std::optional<Arit
 TrainingState RunSteps(const Steps& run, TrainingState state) {
   const int last = run.plan.settings.steps;
   if (state.step == last) return state;
-  mpc::Preprocessing runs(
-      run.party, {.runs = last - state.step, .ahead = run.plan.settings.steps_ahead, .rotate = true});
+  // What a step in blocks has to be dealt is not to lie in memory all at once.
+  const auto ahead = run.plan.settings.block_rows > 0 ? 0 : run.plan.settings.steps_ahead;
+  mpc::Preprocessing runs(run.party, {.runs = last - state.step, .ahead = ahead, .rotate = true});
   for (int step = static_cast<int>(state.step); step < last; ++step) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);
     runs.Run([&](mpc::Context& party) {
-      const Batch& batch = run.source.Next(party, step);
-      state = DpSgdStep(party, run.plan, batch, state, run.noise.Next().values());
+      auto sum = Gradient(party, run.plan, run.source.Next(party, step, 0), state.weights);
+      for (int block = 1; block < run.plan.blocks; ++block)
+        sum = sum + Gradient(party, run.plan, run.source.Next(party, step, block), state.weights);
+      state = ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
     });
     // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
     if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
@@ -289,10 +292,15 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
 
 mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
   const StepPlan plan = MakeStepPlan(settings, form);
+  if (settings.sampling == Sampling::kDeposited || settings.block_rows > 0) {
+    const mpc::Cost lifting = settings.batches ? LiftDepositedCost(plan, plan.block_rows) : mpc::Cost();
+    const mpc::Cost block =
+        Then(Then(lifting, EncodeDepositedCost(plan, plan.block_rows)), GradientCost(plan, plan.block_rows));
+    mpc::Cost cost = block;
+    for (std::int64_t k = 1; k < plan.blocks; ++k) cost = Then(cost, block);
+    return Then(cost, ApplyUpdateCost(plan));
+  }
   const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
-  if (settings.sampling == Sampling::kDeposited)
-    return Then(Then(LiftDepositedCost(plan, plan.batch_rows), EncodeDepositedCost(plan, plan.batch_rows)),
-                step);
   if (settings.sampling != Sampling::kOwnerPoisson) return step;
   return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings)), NarrowRows(plan)), step);
 }
@@ -300,16 +308,16 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks, const HeldOutRecords& held_out, const Resumption& resumption,
                      std::vector<ArithShare> deposited, const DepositedBatch& batch) {
-  const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
+  const Index block_rows = MakeStepPlan(settings).block_rows;  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
-  Require((settings.deposited && !settings.batches) != deposited.empty() &&
-              settings.batches.has_value() == static_cast<bool>(batch),
-          "Train: deposited rows, or batches of them, where the settings say so");
+  const bool in_batches = settings.batches.has_value() || settings.block_rows > 0;
+  Require((settings.deposited && !in_batches) != deposited.empty() && in_batches == static_cast<bool>(batch),
+          "Train: deposited rows, or batches or blocks of them, where the settings say so");
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
   auto initialisation = InitialisationOf(settings);
-  StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
+  StepPlan plan = FasterPlan(settings, block_rows, protocols::MeasureLink(party));
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;

@@ -176,7 +176,9 @@ struct StepPlan;
 /// With settings.batches: the rows of step 0, 1, ... of all deposits, one below the other, then zeros up to the height of a
 /// batch; columns as DepositedColumns() (ml/dpsgd/deposited_rows.h), features modulo 2^DepositedFeatureBits() as they were
 /// deposited. All three have made sure that they are rows. Called for each step that is executed, in their order; local.
-using DepositedBatch = std::function<mpc::ArithShare(int step)>;
+/// With settings.block_rows: of B blocks of a plan's block_rows block k of step t as number t B + k, features in the ring, all
+/// rows of all deposits in the same order in every step.
+using DepositedBatch = std::function<mpc::ArithShare(std::int64_t number)>;
 
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local models where
 /// the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done, and the
@@ -184,7 +186,7 @@ using DepositedBatch = std::function<mpc::ArithShare(int step)>;
 /// hold the same keys. A resumed run goes on from its checkpoint as if it had never stopped, with fresh noise, and
 /// its record has all that was executed, lost steps included. `deposited`: with settings.deposited the rows, in one or
 /// more matrices of DepositedColumns() (ml/dpsgd/deposited_rows.h), no more in all than settings.rows; else none. With
-/// settings.batches `batch` in place of them. A run with settings.standardisation goes on from no
+/// settings.batches or settings.block_rows `batch` in place of them. A run with settings.standardisation goes on from no
 /// checkpoint, which has no means and scales. Throws ConfigError as MakePlan; DataError if own records
 /// do not fit the settings, or keys differ; ContractError without a label, key or group for each row where they are
 /// needed; NetworkError or ProtocolError if a peer fails; and what a hook throws.

@@ -23,6 +23,7 @@ constexpr double kSecondsPerStep = 1.3e-3;        // progress, noise, threads th
 constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
 constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix
 constexpr double kSecondsPerSharedElement = 17e-9;    // of a public one: row by row from all shared ones
+constexpr double kSecondsPerReadElement = 17e-9;      // of a block: opened, checked and put into a matrix
 constexpr double kSecondsPerMultiplyAdd = 0.24e-9;    // of ring products, two a pair of matrices
 constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
 // Of sessions that are no trainings, whose rounds are short and follow on one another.
@@ -54,8 +55,8 @@ double MaxBytes(const mpc::Cost& cost) {
 mpc::Cost SetUpCost(const StepPlan& plan) {
   const TrainingSettings& settings = plan.settings;
   mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
-  const bool shared_once =
-      settings.sampling != Sampling::kOwnerPoisson && settings.sampling != Sampling::kDeposited;
+  const bool shared_once = settings.sampling != Sampling::kOwnerPoisson &&
+                           settings.sampling != Sampling::kDeposited && settings.block_rows == 0;
   if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
   if (settings.vertical) cost = Then(cost, protocols::JointSeedCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
@@ -79,9 +80,10 @@ double MultiplyAdds(const StepPlan& plan) {
   return 2 * 3 * static_cast<double>(plan.batch_rows) * static_cast<double>(ShapeOfWeights(plan).weights());
 }
 
-double SecondsPerElement(Sampling sampling) {
-  if (sampling == Sampling::kFull) return 0;  // one batch for all steps
-  return sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
+double SecondsPerElement(const TrainingSettings& settings) {
+  if (settings.block_rows > 0) return kSecondsPerReadElement;
+  if (settings.sampling == Sampling::kFull) return 0;  // one batch for all steps
+  return settings.sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
 }
 
 double BatchElements(const StepPlan& plan) {
@@ -108,7 +110,7 @@ RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
 }
 
 protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link) {
-  return FasterForm(settings, MakeStepPlan(settings).batch_rows, link);
+  return FasterForm(settings, MakeStepPlan(settings).block_rows, link);
 }
 
 double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
@@ -116,7 +118,7 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = PlannedStepCost(settings, form);
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
-                           BatchElements(plan) * SecondsPerElement(settings.sampling) +
+                           BatchElements(plan) * SecondsPerElement(settings) +
                            MultiplyAdds(plan) * kSecondsPerMultiplyAdd +
                            DpSgdStepSeconds(plan, plan.batch_rows);
   const mpc::Cost before = SetUpCost(plan);

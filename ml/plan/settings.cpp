@@ -179,6 +179,8 @@ void CheckDomains(const TrainingSettings& s) {
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   Require(s.batches.has_value() == (s.sampling == Sampling::kDeposited) && (!s.batches || s.deposited),
           "TrainingSettings: batches of deposited rows with Sampling::kDeposited, and only then");
+  Require(s.block_rows == 0 || (s.block_rows > 0 && s.deposited && s.sampling == Sampling::kFull),
+          "TrainingSettings: blocks of deposited rows with full batches, and only then");
   if (s.vertical) CheckVertical(s);
   if (s.deposited) CheckDeposited(s);
   if (s.targets) CheckTargets(s);

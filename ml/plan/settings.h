@@ -127,8 +127,11 @@ struct TrainingSettings {
   /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}.
   bool deposited = false;
   std::optional<DepositedBatches> batches{};  ///< with Sampling::kDeposited, and only then
-  std::int64_t features = 0;                  ///< p, bias excluded
-  int classes = 2;  ///< with 2 classes one output column is trained, else one a class
+  /// With full batches of deposited rows: a step takes them block by block, of so many each, and no more are there at
+  /// once; 0: all are there. Nothing is dealt ahead for steps in blocks.
+  std::int64_t block_rows = 0;
+  std::int64_t features = 0;  ///< p, bias excluded
+  int classes = 2;            ///< with 2 classes one output column is trained, else one a class
   bool targets =
       false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
               ///< stand for 0 to 1 (ShareAt). The squared loss, Huber's and Poisson's alone

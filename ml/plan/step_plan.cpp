@@ -175,6 +175,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.batch_rows = LargestBatch(settings);
   if (settings.sampling == Sampling::kPublic)
     plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
+  plan.block_rows = settings.block_rows > 0 ? settings.block_rows : plan.batch_rows;
+  plan.blocks = (plan.batch_rows + plan.block_rows - 1) / plan.block_rows;
   return plan;
 }
 
@@ -218,6 +220,7 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
   if (HasNarrowRows(plan) || plan.settings.row_fraction_bits)
     text << " rows " << plan.row_bits << ' ' << RowFractionBits(plan.settings);
   if (plan.settings.deposited) text << " deposited";
+  if (plan.blocks > 1) text << " blocks " << plan.blocks << ' ' << plan.block_rows;
   if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;
   if (const auto& vertical = plan.settings.vertical) {
     for (const std::int64_t columns : vertical->features) text << ' ' << columns;

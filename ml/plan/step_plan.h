@@ -57,7 +57,9 @@ struct StepPlan {
   StepSize step_size;                     ///< of the first step
   int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
   std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
-  std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included
+  std::int64_t batch_rows = 0;            ///< rows of a step's batch, padding included
+  std::int64_t block_rows = 0;            ///< of each block in which it is worked on, one after the other
+  std::int64_t blocks = 1;                ///< so many, which may have more padding than the batch
 };
 
 /// Whether there are hidden layers.

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A hundred owners deposit 600 MNIST images each, and three parties train on all 60,000: every record in every step, or batches
-that the owners drew; beside it three parties train on the same images as their own data, by owner-poisson sampling, at the
-same epsilon and delta.
+that the owners drew; every record in every step also in blocks, with data.memory. Beside it three parties train on the same
+images as their own data, by owner-poisson sampling, at the same epsilon and delta.
 
 Usage: hundred_owners.py TREFOIL MNIST FOLDER SAMPLING     SAMPLING: full or deposited
 
 FOLDER is made anew. Prints a line a stage; the last one has the longest deposit and the bytes of one, which with deposited batches
 `plan` has to say before, the time of `store check` of all deposits at the slowest party, and both accuracies on the 10,000 test
-images. Exit code: 0, or that of what failed.
+images. A line before it has time, accuracy and memory of a training in blocks. Exit code: 0, or that of what failed.
 """
 
 import gzip
@@ -25,6 +25,8 @@ OWNERS, IMAGES = 100, 600
 FIRST_PORT = 7880
 STEPS = 120  # with the rate and the clip of configs/mnist.toml
 BATCH = 2048
+MEMORY = 256  # MiB of a training in blocks
+PROGRAM = 200e6  # bytes of a party beside its rows, at most
 
 
 def job_text(sampling):
@@ -97,6 +99,16 @@ def main():
     print(f"trained on deposits in {trained:.1f} s", flush=True)
     test = [mnist / "t10k-images-idx3-ubyte.gz", mnist / "t10k-labels-idx1-ubyte.gz"]
     of_deposits = json.loads(run("evaluate", "--model", out / "run-0/model.npz", "--data", *test, "--json"))["accuracy"]
+    if sampling == "full":
+        job.write_text(job.read_text().replace("capacity = ", f"memory = {MEMORY}\ncapacity = ", 1))
+        trained = together("run", "--config", out / "d/party-{}/party.toml", "--job", job, "--out", out / "blocks-{}")
+        of_blocks = json.loads(run("evaluate", "--model", out / "blocks-0/model.npz", "--data", *test, "--json"))["accuracy"]
+        peaks = [[json.loads((out / f"{kind}-{party}/summary.json").read_text())["cost"]["peak_rss_bytes"] for party in range(3)]
+                 for kind in ("run", "blocks")]
+        print(f"with data.memory {MEMORY} trained in {trained:.1f} s, accuracy {of_blocks:.4f}, "
+              f"{max(peaks[1]) / 1e6:.0f} MB of memory a party where {max(peaks[0]) / 1e6:.0f} MB were before", flush=True)
+        if max(peaks[1]) > MEMORY * 2**20 + PROGRAM or abs(of_blocks - of_deposits) > 0.01:
+            sys.exit("a training in blocks: expected data.memory to hold, and about the accuracy of one without")
     run("local", "--job", PROJECT / "configs/mnist.toml", "--data", mnist, "--set", "privacy.accountant=pld", "--out", out / "own")
     of_own = json.loads(run("evaluate", "--model", out / "own/model.npz", "--data", *test, "--json"))["accuracy"]
     print(f"deposit {longest:.2f} s at most, {sum(sizes) / 1e6:.1f} MB, check {checked:.1f} s, accuracy {of_deposits:.4f}, of own data {of_own:.4f}")

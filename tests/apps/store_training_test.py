@@ -21,7 +21,6 @@ sigma = 0.01
 delta = 1e-5
 """
 
-
 def plain_weights(rows):
     """As DP-SGD with all records in every step and no noise, whose steps divide by the capacity."""
     weights = [0.0, 0.0, 0.0]
@@ -68,6 +67,32 @@ class StoreTraining(StoreProgramTest):
         record = json.loads((self.folder / "r2/record.json").read_text())
         event, = record["events"]
         self.assertEqual((event["sampling"], event["sampling_rate"], event["steps"], record["deposited"]), ("full", 1, STEPS, True))
+
+    def test_rows_are_read_in_blocks_where_memory_is_set(self):
+        ids = {owner: self.deposit(owner, capacity=2900) for owner in self.owners}
+        for owner in self.owners:
+            self.accept(f"of-{owner}")
+        secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
+        self.deposit("clinic", "hostile", capacity=4, rows=self.owners["clinic"][:4])
+        change_rows(self.folder / "hostile", secrets, key_of(self.folder / "clinic/owner.key"), lambda words: plus(words, MASK + ROW, 8, 1 << 16))
+        hostile = self.accept("hostile")
+        # Three blocks; a step's sum is divided by the capacity.
+        blocks = (("capacity = 80", "capacity = 6000\nmemory = 1"), ("learning_rate = 3.0", "learning_rate = 225.0"))
+        for job, plain, delta in ((JOB, plain_weights, 0.004), (SQUARES, plain_squares, 0.08)):
+            self.write_job(*blocks[:2 if job == JOB else 1], job=job)
+            self.assertIn("1.0 MB of memory at least", self.succeed("plan", "--job", "job.toml"))
+            for code, output, error in self.train():
+                self.assertEqual((code, error), (0, ""), output)
+                self.assertIn(f"warning: deposit {hostile} of clinic is left out: a row is neither a record", output)
+            self.assert_trained_on(self.owners["hospital"] + self.owners["clinic"], plain, delta)
+            self.assertEqual([one["deposit"] for one in self.summary("r0")["deposits"]["used"]], sorted(ids.values()))
+            self.clear_runs()
+
+    def test_memory_has_its_refusals(self):
+        self.write_job(("capacity = 80", "capacity = 80\nmemory = 1"), ('sampling = "full"', 'sampling = "public"'), ('expected_batch = "auto"', "expected_batch = 20"))
+        self.fail_with(2, 'data.memory: found it with privacy.sampling "public", expected "full" with it', "plan", "--job", "job.toml")
+        self.write_job(("capacity = 80", "capacity = 80\nmemory = 0"))
+        self.fail_with(2, "data.memory: found 0, expected", "plan", "--job", "job.toml")
 
     def test_each_adversary_has_its_epsilon(self):
         self.deposit_all()

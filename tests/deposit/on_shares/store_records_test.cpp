@@ -11,6 +11,7 @@
 #include "base/secrets/sha256.h"
 #include "deposit/on_shares/checked_rows.h"
 #include "deposit/store/open_store.h"
+#include "jobs/deposited_records.h"
 #include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/reveal.h"
@@ -243,6 +244,49 @@ TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {
   Accept(Made(8));
   for (const auto& seen : Shared([&] { Withdraw(third, {1}); }))
     EXPECT_THAT(seen.error, HasSubstr("not in the store of party 1"));
+}
+
+// Three blocks of 1334 rows, of which the first ends in the second deposit, and the last has padding of no deposit. What is
+// withdrawn since counts in the next session, as without blocks.
+TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
+  records_.store.memory = 1;
+  records_.data.rows = {4000, 0, 0};
+  ASSERT_EQ(jobs::BlockRows(records_), 1334);
+  const auto id = Accept(Made(5, 1300));
+  Accept(Made(6, 1500));
+  const auto opened = RunParties(Seed{1}, [&](mpc::Context& party) {
+    const auto records = Opened(party.self());
+    (void)records->Load();
+    const auto checked = records->Share(
+        party, [](const jobs::Population&) { return std::string(); }, run_);
+    EXPECT_THAT(checked.rows, IsEmpty());
+    Withdraw(id, {party.self()});
+    std::vector<mpc::RingMatrix> blocks;
+    for (int number = 0; number < 6; ++number)
+      blocks.push_back(protocols::Reveal(party, checked.batch(number), protocols::ReleaseReason::kTest));
+    EXPECT_THROW((void)checked.batch(8), ContractError);
+    return blocks;
+  });
+  std::vector<mpc::Word> classes(4);
+  for (std::size_t block = 0; block < 3; ++block) {
+    const auto& rows = opened[0].at(block);
+    ASSERT_EQ(rows.rows(), 1334);
+    EXPECT_TRUE((rows == opened[0].at(block + 3)).all()) << "the same in the next step";
+    EXPECT_TRUE((rows == opened[2].at(block)).all());
+    for (Index k = 0; k < 4; ++k) classes.at(static_cast<std::size_t>(k)) += rows.col(kMaskColumn + k).sum();
+  }
+  EXPECT_EQ(classes, (std::vector<mpc::Word>{6, 2, 2, 2}));
+  EXPECT_EQ(opened[0].at(2).bottomRows(1200).sum(), 0U);
+}
+
+TEST_F(StoreRecordsTest, HaveToFitIntoAQuarterOfTheMemory) {
+  records_.store.memory = 1;
+  records_.data.rows = {20'000, 0, 0};
+  Accept(Made(5, 5'000));
+  EXPECT_EQ(WhyNot(), "");
+  const auto id = Accept(Made(6, 7'000));
+  EXPECT_THAT(WhyNot(),
+              HasSubstr("data.memory: found 1, expected at least 2, four times what deposit " + ToHex(id)));
 }
 
 TEST_F(StoreRecordsTest, AreRefusedAtAllThreeWhereTheyBecomeTooManyRows) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "base/error.h"
 #include "ml/plan/step_privacy.h"
+#include "protocols/arithmetic/multiply.h"
 #include "tests/reference/plain_integer_step.h"
 #include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
@@ -46,6 +49,15 @@ RingMatrix Deposit(const StepPlan& plan, const OwnRecords& records, Index capaci
       rows(2 * k, features + 1 + static_cast<Index>(label)) = 1;
     }
   }
+  return rows;
+}
+
+/// With features modulo 2^b.
+RingMatrix AsDeposited(const StepPlan& plan, RingMatrix rows) {
+  const Word mask =
+      (Word{1} << DepositedFeatureBits(plan.settings.row_norm, plan.settings.fraction_bits)) - 1;
+  const Index features = plan.settings.features;
+  rows.leftCols(features) = rows.leftCols(features).unaryExpr([=](Word word) { return word & mask; });
   return rows;
 }
 
@@ -95,11 +107,8 @@ TEST(LiftDeposited, GivesTheRowsThatWereDepositedModulo2ToTheB) {
   const StepPlan plan = MakeStepPlan(DepositedSettings());
   EXPECT_EQ(DepositedFeatureBits(1.0, 16), 19);
   EXPECT_EQ(DepositedFeatureBits(0.999, 16), 18);
-  const Word mask = (Word{1} << DepositedFeatureBits(plan.settings.row_norm, 16)) - 1;
   const RingMatrix rows = Deposit(plan, MakeRecords(plan.settings, 4, 15), kRows);
-  RingMatrix cut = rows;
-  cut.leftCols(plan.settings.features) =
-      cut.leftCols(plan.settings.features).unaryExpr([&](Word word) { return word & mask; });
+  const RingMatrix cut = AsDeposited(plan, rows);
   const auto outcome = RunOn(
       Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, cut); },
       [&](mpc::Context& party, const ArithShare& dealt) { return LiftDeposited(party, plan, dealt); });
@@ -186,6 +195,101 @@ TEST(Train, GivesTheModelOfAPartysOwnRecordsForTheSameOnesDeposited) {
   EXPECT_GT(results[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
 }
 
+/// As TrainDeposited, with rows that are read block by block; what was asked, and sent in steps by all three together.
+struct BlockTraining {
+  std::array<TrainingResult, 3> results;
+  std::array<std::vector<std::int64_t>, 3> asked;
+  std::uint64_t sent = 0;
+};
+
+BlockTraining TrainInBlocks(const TrainingSettings& settings, const OwnRecords& records) {
+  const StepPlan plan = MakeStepPlan(settings);
+  RingMatrix all = RingMatrix::Zero(plan.blocks * plan.block_rows, DepositedColumns(plan));
+  all.topRows(36) = Deposit(plan, records, 36);
+  BlockTraining training;
+  std::array<std::uint64_t, 3> sent{};
+  training.results = RunParties(Seed{7}, [&](mpc::Context& party) {
+    const auto self = static_cast<std::size_t>(party.self());
+    const ArithShare shared = InsecureDeal(party, all);
+    TrainingHooks hooks = kQuiet;
+    hooks.on_step = [&, self](const StepReport& report) {
+      if (report.step == 0) sent.at(self) -= report.bytes_sent;
+      if (report.step == settings.steps) sent.at(self) += report.bytes_sent;
+    };
+    return Train(party, settings, {}, hooks, {}, {}, {}, [&](std::int64_t number) {
+      training.asked.at(self).push_back(number);
+      return mpc::Rows(shared, (number % plan.blocks) * plan.block_rows, plan.block_rows);
+    });
+  });
+  for (const auto of_party : sent) training.sent += of_party;
+  return training;
+}
+
+std::uint64_t BytesOf(const mpc::Cost& cost) {
+  std::uint64_t bytes = 0;
+  for (std::size_t party = 0; party < 3; ++party)
+    bytes += cost.bytes_sent().at(party) + cost.bytes_offline().at(party);
+  return bytes;
+}
+
+// Six blocks, of which the last has more padding than the batch; truncation is exact, so that nothing depends on them.
+TEST(Train, GivesTheSameModelWhereRowsAreReadInBlocks) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = DepositedSettings();
+    settings.steps = 6;
+    settings.classes = classes;
+    const OwnRecords records = MakeRecords(settings, 9, 18);
+    const auto whole = TrainDeposited(settings, records);
+    settings.block_rows = 7;
+    const StepPlan plan = MakeStepPlan(settings);
+    EXPECT_EQ(plan.blocks, 6);
+    EXPECT_EQ(plan.batch_rows, kRows);
+    const auto blocks = TrainInBlocks(settings, records);
+    for (const auto& result : blocks.results) {
+      EXPECT_EQ(result.model->weights, whole[0].model->weights);
+      EXPECT_EQ(result.model->bias, whole[0].model->bias);
+      EXPECT_EQ(result.plan.epsilon_insider, whole[0].plan.epsilon_insider);
+    }
+    std::vector<std::int64_t> in_order(36);
+    std::iota(in_order.begin(), in_order.end(), 0);
+    for (const auto& asked : blocks.asked) EXPECT_EQ(asked, in_order);
+    EXPECT_EQ(blocks.sent, settings.steps * BytesOf(PlannedStepCost(settings, protocols::Form::kBulk)));
+    EXPECT_GT(whole[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
+  }
+}
+
+// Truncation is exact, so that each row's part is the same in whatever block it is.
+TEST(Gradient, OfBlocksAddsUpToThatOfTheBatch) {
+  for (const std::vector<std::int64_t>& hidden : {std::vector<std::int64_t>{}, {3}}) {
+    TrainingSettings settings = DepositedSettings();
+    settings.hidden = hidden;
+    const StepPlan plan = MakeStepPlan(settings);
+    const RingMatrix rows = Encoded(plan, MakeRecords(settings, 9, 18), kRows);
+    const LayerShape shape = ShapeOfWeights(plan);
+    const RingMatrix weights = RandomSigned(5, shape.inputs, shape.outputs, 15);
+    const auto sum_of = [&](Index block_rows) {
+      return RunOn(
+                 Seed{2},
+                 [&](mpc::Context& party) {
+                   return std::pair{InsecureDeal(party, rows),
+                                    mpc::FixedShare(InsecureDeal(party, weights), settings.fraction_bits)};
+                 },
+                 [&](mpc::Context& party, const auto& in) {
+                   mpc::AdditiveShare sum(RingMatrix::Zero(shape.inputs, shape.outputs));
+                   for (Index first = 0; first < kRows; first += block_rows) {
+                     const Batch block = ToBatch(plan, mpc::Rows(in.first, first, block_rows));
+                     sum = sum + Gradient(party, plan, block, in.second);
+                   }
+                   return protocols::Reshare(party, sum);
+                 })
+          .value;
+    };
+    const RingMatrix whole = sum_of(kRows);
+    EXPECT_TRUE((sum_of(8) == whole).all());
+    EXPECT_GT(whole.unaryExpr([](Word w) { return w != 0 ? Word{1} : Word{0}; }).sum(), 3U);
+  }
+}
+
 TEST(Train, TakesRowsOfDepositsByPublicCoins) {
   TrainingSettings settings = DepositedSettings();
   settings.steps = 6;
@@ -247,8 +351,8 @@ TEST(Train, TakesTheBatchOfEachStepThatWasDeposited) {
       if (report.step == 0) start.at(self) = report.bytes_sent;
       end.at(self) = report.bytes_sent;
     };
-    return Train(party, settings, {}, hooks, {}, {}, {}, [&](int step) {
-      asked.at(static_cast<std::size_t>(party.self())).push_back(step);
+    return Train(party, settings, {}, hooks, {}, {}, {}, [&](std::int64_t step) {
+      asked.at(static_cast<std::size_t>(party.self())).push_back(static_cast<int>(step));
       return batches.at(static_cast<std::size_t>(step));
     });
   });
@@ -273,14 +377,10 @@ TEST(Train, TakesTheBatchOfEachStepThatWasDeposited) {
   for (const auto& steps : asked)
     EXPECT_EQ(steps, (std::vector<int>{0, 1, 2, 3, 4})) << "each once, in order";
   EXPECT_GT(expected.cwiseAbs().maxCoeff(), 0.1);
-  const mpc::Cost step = PlannedStepCost(settings, protocols::Form::kBulk);
   std::uint64_t sent = 0;
-  std::uint64_t planned = 0;
-  for (std::size_t party = 0; party < 3; ++party) {
-    sent += end.at(party) - start.at(party);
-    planned += step.bytes_sent().at(party) + step.bytes_offline().at(party);
-  }
-  EXPECT_EQ(sent, settings.steps * planned) << "lifting included";
+  for (std::size_t party = 0; party < 3; ++party) sent += end.at(party) - start.at(party);
+  EXPECT_EQ(sent, settings.steps * BytesOf(PlannedStepCost(settings, protocols::Form::kBulk)))
+      << "lifting included";
   (void)RunParties(Seed{7}, [&](mpc::Context& party) {
     EXPECT_THROW((void)Train(party, settings, {}, kQuiet), ContractError);
     return 0;

@@ -1,0 +1,63 @@
+#include "base/files/scratch_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/regular_file.h"
+#include "base/files/sync_to_disk.h"
+#include "base/threads/blocking_call.h"
+
+namespace trefoil {
+
+ScratchFile::ScratchFile(std::filesystem::path folder) : folder_(std::move(folder)) {
+  const BlockingCall call("writing", folder_);
+  auto name = (folder_ / "scratch-XXXXXX").string();
+  descriptor_ = mkostemp(name.data(), O_CLOEXEC);  // mode 0600
+  if (descriptor_ < 0) throw CannotWrite(folder_);
+  if (unlink(name.c_str()) != 0) {
+    const auto error = CannotWrite(name);
+    close(descriptor_);
+    throw error;
+  }
+}
+
+ScratchFile::~ScratchFile() { close(descriptor_); }
+
+void ScratchFile::Append(std::span<const std::uint8_t> bytes) {
+  const BlockingCall call("writing", folder_);
+  auto position = size_;
+  for (auto rest = bytes; !rest.empty();) {
+    const auto count = pwrite(descriptor_, rest.data(), rest.size(), static_cast<off_t>(position));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw CannotWrite(folder_);
+    rest = rest.subspan(static_cast<std::size_t>(count));
+    position += static_cast<std::uint64_t>(count);
+  }
+  size_ = position;
+}
+
+void ScratchFile::Read(std::uint64_t position, std::span<std::uint8_t> bytes) const {
+  const BlockingCall call("reading", folder_);
+  for (auto rest = bytes; !rest.empty();) {
+    const auto count = pread(descriptor_, rest.data(), rest.size(), static_cast<off_t>(position));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0)
+      throw std::runtime_error(folder_.string() + ": cannot read what was written there: " +
+                               (count == 0 ? std::string("the file ends") : DescribeErrno(errno)));
+    rest = rest.subspan(static_cast<std::size_t>(count));
+    position += static_cast<std::uint64_t>(count);
+  }
+}
+
+void ScratchFile::Cut(std::uint64_t size) {
+  Require(size <= size_, "ScratchFile: no more than there is");
+  if (ftruncate(descriptor_, static_cast<off_t>(size)) != 0) throw CannotWrite(folder_);
+  size_ = size;
+}
+
+}  // namespace trefoil
