@@ -12,6 +12,7 @@
 #include "dp/record/event_json.h"
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/deposited_records.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/needs.h"
 #include "jobs/dpsgd/split_data.h"
@@ -19,6 +20,7 @@
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/record_fields.h"
 #include "jobs/tune/settings.h"
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/on_shares/best_trial.h"
 #include "ml/on_shares/held_out.h"
 #include "ml/plan/run_cost.h"
@@ -84,6 +86,7 @@ class TuneJob final : public Job {
   [[nodiscard]] const RecordSchema* Records() const override { return &job_; }
   [[nodiscard]] std::optional<ModelSchema> Model() const override { return ModelSchemaOf(Trained()); }
 
+  void TakeRecordsOf(SharedRecords& records) override { records_ = &records; }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
@@ -103,9 +106,11 @@ class TuneJob final : public Job {
   [[nodiscard]] std::vector<ml::TrainingSettings> NoisyTrials(double sigma) const;
   [[nodiscard]] ml::StepPlan ReleasedPlan() const;
   [[nodiscard]] mpc::Cost ChoiceCost() const;
+  [[nodiscard]] double KeptRows() const;
   [[nodiscard]] PlannedRun PlanOf(protocols::Form form, const std::optional<protocols::Link>& link) const;
   [[nodiscard]] std::vector<mpc::ArithShare> TrainAll(mpc::Context& party, Output& output,
-                                                      const std::vector<dp::RecordedEvent>& events) const;
+                                                      const std::vector<dp::RecordedEvent>& events,
+                                                      const SharedRecords::Checked& deposits) const;
   void AddTestEpsilons(const std::vector<dp::RecordedEvent>& events, nlohmann::ordered_json& json) const;
   [[nodiscard]] nlohmann::ordered_json Summary(const std::vector<dp::RecordedEvent>& events) const;
 
@@ -113,6 +118,7 @@ class TuneJob final : public Job {
   ml::TrialSelection selection_;
   std::vector<ml::TrainingSettings> trials_{};  ///< without noise multipliers
   mutable std::optional<double> sigma_;         // once it is asked for: calibration takes its time
+  SharedRecords* records_ = nullptr;            ///< data.source "store": after TakeRecordsOf
   ml::OwnRecords own_;                          ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
 };
@@ -234,14 +240,24 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
   const double models = trials * static_cast<double>(ml::ShapeOfWeights(plan).weights()) * kBytesOfShare;
   const double tests = static_cast<double>(selection_.test.rows) * static_cast<double>(job_.data.features);
   for (std::size_t party = 0; party < net::kParties; ++party) {
-    all.memory->at(party) = MinMemory(job_, plan, party) + 2 * models +
+    all.memory->at(party) = MinMemory(job_, plan, party) + KeptRows() + 2 * models +
                             (HoldsTest(job_, static_cast<int>(party)) ? tests * sizeof(float) : 0);
   }
-  all.disk.fill(trials * MinDisk(plan, false));
+  all.disk.fill(trials * MinDisk(plan, false) + RowDisk(job_));
   return all;
 }
 
-std::string TuneJob::Split(const SplitTarget& target) const { return SplitRecords(job_, job_, target); }
+/// Bytes of rows of deposits that are kept for the trials to come.
+double TuneJob::KeptRows() const {
+  if (!job_.store.on || job_.store.memory) return 0;
+  const auto columns = ml::DepositedColumns(ReleasedPlan());
+  return kBytesOfShare * static_cast<double>(job_.data.rows[0]) * static_cast<double>(columns);
+}
+
+std::string TuneJob::Split(const SplitTarget& target) const {
+  RequireOwnRecords(job_, target);
+  return SplitRecords(job_, job_, target);
+}
 
 std::vector<JobInput> TuneJob::Inputs(const PartyFile& party, const std::string& party_file,
                                       const Resources& resources) {
@@ -258,14 +274,16 @@ std::vector<JobInput> TuneJob::Inputs(const PartyFile& party, const std::string&
     held_out_ = LoadHeldOut(job_, party, party_file, options);
     return {.said = fmt::format("{} test rows as the job declares them", held_out_.test.y.size())};
   };
-  std::vector<JobInput> inputs{{.what = "data", .load = load_own}};
+  std::vector<JobInput> inputs{job_.store.on ? DepositsOf(records_)
+                                             : JobInput{.what = "data", .load = load_own}};
   if (HoldsTest(job_, party.id)) inputs.push_back({.what = "test data", .load = load_tests});
   return inputs;
 }
 
 /// Every trial's model, in shares. What is reported is of the whole tuning, whose result is charged at once.
 std::vector<mpc::ArithShare> TuneJob::TrainAll(mpc::Context& party, Output& output,
-                                               const std::vector<dp::RecordedEvent>& events) const {
+                                               const std::vector<dp::RecordedEvent>& events,
+                                               const SharedRecords::Checked& deposits) const {
   const auto epsilons = Epsilons();
   const auto start = std::chrono::steady_clock::now();
   std::vector<mpc::ArithShare> models;
@@ -282,7 +300,8 @@ std::vector<mpc::ArithShare> TuneJob::TrainAll(mpc::Context& party, Output& outp
       output.Step(report);
     };
     const auto trained =
-        ml::Train(party, trial, own_, {.on_step = on_step, .on_record = [](const dp::TrainingRecord&) {}});
+        ml::Train(party, trial, own_, {.on_step = on_step, .on_record = [](const dp::TrainingRecord&) {}}, {},
+                  {}, deposits.rows, deposits.batch);
     models.push_back(trained.share->ring());
     done += trial.steps;
   }
@@ -311,19 +330,22 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   (void)output.Resume(party);  // opens the progress; there is nothing to go on from
   ml::CheckRecords(selection_.test, held_out_.test, party.self(), "evaluation", "evaluation.rows");
   const auto events = Events();
+  SharedRecords::Checked deposits;
+  if (job_.store.on) deposits = TakeDeposits(party, *records_, output, events);
   output.Reserve(events, {});
   // Weights are made of logarithms and powers, which libraries may round otherwise.
   std::string constants;
   for (const auto& event : events) constants += dp::EventToJson(event).dump();
   protocols::RequireSameEverywhere(party, constants, "constants of the tuning");
-  const auto models = TrainAll(party, output, events);
+  const auto models = TrainAll(party, output, events, deposits);
   const auto plan = ReleasedPlan();
   const auto best = ml::BestTrial(party, plan, selection_, models, held_out_.test);
   output.Settle(events);
   protocols::Barrier(party);  // as Output::Settle wants
   JobResult result{.summary = Summary(events)};
+  if (job_.store.on) result.summary["deposits"] = std::move(deposits.summary);
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
-  if (result.model) {
+  if (result.model && !job_.store.on) {
     const double decision = ml::LogitAt(plan.settings.loss, job_.model.threshold);
     result.owner_lines = [this, model = *result.model, decision] {
       return OwnerLines{.warnings = OneClassWarning(job_, model, {&own_, 1}, kWeighClasses, decision)};

@@ -80,8 +80,9 @@ void CheckTraining(const TuneSettings& s, const Section& document) {
   if (s.data.target)
     document.Fail("data.target",
                   "not in a tuning: trials are compared by records that they classify correctly");
-  if (s.privacy.sampling != ml::Sampling::kOwnerPoisson)
-    privacy.Refuse("sampling", "\"owner-poisson\" in a tuning");
+  if (s.privacy.sampling != (s.store.on ? ml::Sampling::kFull : ml::Sampling::kOwnerPoisson))
+    privacy.Refuse("sampling",
+                   s.store.on ? "\"full\" in a tuning on deposits" : "\"owner-poisson\" in a tuning");
   if (s.privacy.accountant != dp::AccountantKind::kRdp)
     privacy.Refuse("accountant", "\"rdp\" in a tuning, whose theorem is of Renyi curves");
   if (s.privacy.groups())
@@ -106,7 +107,7 @@ std::vector<T> OrOne(const std::vector<T>& values, T one) {
 
 void Fields(FieldVisitor& v, TuneSettings& s) {
   TypeFields(v, "tune");
-  RecordFields(v, s, 16);
+  RecordFields(v, s, 16, OwnWeights::kRefused, RecordSources::kFilesOrStore);
   TrainingTables(v, s);
   v.Table("evaluation",
           "The test records by which trials are compared, of one party, while all is in shares.",

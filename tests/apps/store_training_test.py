@@ -11,7 +11,7 @@ import unittest
 from least_squares_test import solved
 from deposit_files import change_rows, key_of
 from store_check_test import plus
-from store_program import JOB, MASK, ROW, StoreProgramTest, gaussian_epsilon, model_weights, records
+from store_program import JOB, MASK, ROW, StoreProgramTest, gaussian_epsilon, model_weights, records, table
 
 STEPS, RATE = 8, 3.0
 
@@ -20,6 +20,16 @@ SQUARES = JOB[:JOB.index("[model]")].replace('"dpsgd"', '"least-squares"') + """
 sigma = 0.01
 delta = 1e-5
 """
+
+# Two trials with the same settings, of which the better one is released.
+TUNING = JOB.replace('"dpsgd"', '"tune"') + """[evaluation]
+holder = 0
+rows = 40
+sigma = 1.0
+[tune]
+repeats = 2
+"""
+
 
 def plain_weights(rows):
     """As DP-SGD with all records in every step and no noise, whose steps divide by the capacity."""
@@ -87,6 +97,34 @@ class StoreTraining(StoreProgramTest):
             self.assert_trained_on(self.owners["hospital"] + self.owners["clinic"], plain, delta)
             self.assertEqual([one["deposit"] for one in self.summary("r0")["deposits"]["used"]], sorted(ids.values()))
             self.clear_runs()
+
+    def test_a_tuning_is_of_all_owners_records_and_charged_to_them(self):
+        ids = self.deposit_all()
+        rows = self.owners["hospital"] + self.owners["clinic"]
+        self.write("test.csv", table(rows))
+        party = self.folder / "d/party-0/party.toml"
+        party.write_text(party.read_text() + '\n[evaluation]\nfile = "../../test.csv"\n')
+        self.write_job(job=TUNING)
+        self.set_caps((1e12, 1e12, 1e12))
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+        self.assert_trained_on(rows)
+        self.assertEqual([one["deposit"] for one in self.summary("r1")["deposits"]["used"]], sorted(ids.values()))
+        self.assertEqual([len(self.ledger(party, "clinic")["jobs"]) for party in range(3)], [1] * 3)
+        self.clear_runs()
+        self.write_job(("capacity = 80", "capacity = 80\nmemory = 1"), job=TUNING)
+        self.assertEqual([code for code, _, _ in self.train()], [0] * 3)
+        self.assert_trained_on(rows)
+        # Both trials always compete, so that the two are charged: not less than the exact formula of one Gaussian has for all
+        # their steps, and by Renyi curves not much more.
+        self.write_job(("sigma = 0.001", "sigma = 8.0"), job=TUNING)
+        told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
+        entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
+        exact = gaussian_epsilon(8 / math.sqrt(2 * STEPS), 1e-5)
+        self.assertGreater(entries["epsilon_owner_and_party"], exact)
+        self.assertLess(entries["epsilon_owner_and_party"], 1.25 * exact)
+        self.write_job(('sampling = "full"', 'sampling = "public"'), ('expected_batch = "auto"', "expected_batch = 20"), job=TUNING)
+        self.fail_with(2, 'privacy.sampling: found "public", expected "full" in a tuning on deposits', "plan", "--job", "job.toml")
 
     def test_memory_has_its_refusals(self):
         self.write_job(("capacity = 80", "capacity = 80\nmemory = 1"), ('sampling = "full"', 'sampling = "public"'), ('expected_batch = "auto"', "expected_batch = 20"))

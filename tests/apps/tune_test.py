@@ -156,7 +156,7 @@ class Tuning(ProgramTest):
             ("privacy.sampling: found", "privacy.sampling=full", "training.expected_batch=auto"),
             ("privacy.unit: found", "privacy.unit=group", "privacy.max_group_rows=2", "privacy.group_column=a"),
             ('features.standardise: only type "dpsgd" has it', "features.standardise=private"),
-            ("unknown key data.source", "data.source=store"),
+            ("missing data.capacity", "data.source=store"),
             ("training.checkpoint_every: found 2", "training.checkpoint_every=2"),
             ("model.class_weights: found", "model.class_weights=balanced"),
             ("release.to: found", "release.to=[]"),
