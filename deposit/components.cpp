@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -121,7 +122,8 @@ std::uint64_t LargestCapacity(const RowLayout& layout) {
 }
 
 std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records, const data::Table& table,
-                                         std::uint64_t capacity, RandomStream& coins) {
+                                         std::uint64_t capacity, RandomStream& coins,
+                                         std::vector<std::int64_t>* slots) {
   const auto layout = LayoutOf(records);
   const auto rows = static_cast<std::size_t>(table.x.rows());
   const auto batches = RowsOfBatches(records);
@@ -130,11 +132,12 @@ std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records, cons
           "ShareRows: no more rows than there is room for");
   Require(table.x.cols() == layout.features && table.y.size() == rows,
           "ShareRows: features and labels of the study");
-  const auto slots = DrawSlots(records, rows, capacity, coins);
+  auto drawn = DrawSlots(records, rows, capacity, coins);
   auto first = DrawBytes(coins);
   auto second = DrawBytes(coins);
   std::array<RandomStream, 2> streams{StreamOf(first.bytes()), StreamOf(second.bytes())};
-  jobs::SecretBytes words(WordsOf(records, table, slots, layout, streams));
+  jobs::SecretBytes words(WordsOf(records, table, drawn, layout, streams));
+  if (slots != nullptr) *slots = std::move(drawn);
   return {{{.salt = DrawBytes(coins), .content = std::move(first)},
            {.salt = DrawBytes(coins), .content = std::move(second)},
            {.salt = DrawBytes(coins), .content = std::move(words)}}};

@@ -38,10 +38,12 @@ struct SaltedComponent {
 /// random to its height, in slots drawn uniformly and anew (ml/records.h, DrawRows and PlaceRows). Salts, seeds, what a batch
 /// has and slots come from `coins`. Pre: features as the study's records have them (jobs/records/load_records.h, WithFeatures), a
 /// label a row, `capacity` rows at most; of batches RowsOfBatches() is the capacity, and rows are its records at most. Throws DataError for a feature that is not finite, or a class out of range.
-/// Memory: that of component 2, one row at a time besides.
+/// Memory: that of component 2, one row at a time besides. `slots`, where it is asked for: of each row which record it has,
+/// counted from 0, or ml::kPadding.
 [[nodiscard]] std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records,
                                                        const data::Table& table, std::uint64_t capacity,
-                                                       RandomStream& coins);
+                                                       RandomStream& coins,
+                                                       std::vector<std::int64_t>* slots = nullptr);
 
 /// SHA-256 of what the component is, of which deposit, and its salt (docs/reference/deposits.md, "Commitments").
 [[nodiscard]] Hash Commitment(const Hash& study, const Hash& nonce, int component,

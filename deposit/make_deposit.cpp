@@ -14,6 +14,7 @@
 #include "deposit/bytes.h"
 #include "deposit/components.h"
 #include "deposit/sealed_body.h"
+#include "deposit/slots.h"
 
 namespace trefoil::deposit {
 namespace {
@@ -73,7 +74,8 @@ MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const Depo
                 .adds = terms.adds,
                 .nonce = DrawNonce(coins),
                 .time = terms.time};
-  const auto components = ShareRows(study.records, table, terms.capacity, coins);
+  std::vector<std::int64_t> slots;
+  const auto components = ShareRows(study.records, table, terms.capacity, coins, &slots);
   for (std::size_t i = 0; i < components.size(); ++i) {
     header.recipients[i] = study.parties[i].key;
     header.commitments[i] = Commitment(header.study, header.nonce, static_cast<int>(i),
@@ -83,7 +85,9 @@ MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const Depo
   std::array<std::string, 3> bodies;
   for (std::size_t party = 0; party < bodies.size(); ++party)
     bodies[party] = SealBody(BodyOf(components, party).bytes(), header.recipients[party], encoded);
-  return SignDeposit(header, bodies, owner);
+  auto made = SignDeposit(header, bodies, owner);
+  if (jobs::IsToPredict(terms.purpose)) made.slots = SlotsText(SlotsOfRecords(slots));
+  return made;
 }
 
 std::array<std::uint64_t, 3> FileBytes(const RowLayout& layout, std::uint64_t capacity) {
@@ -104,6 +108,7 @@ void WriteDeposit(const fs::path& place, const MadeDeposit& deposit) {
   draft += ".part";
   const auto clear = [&] {  // of what an interrupted attempt left, or this one
     for (int party = 0; party < 3; ++party) fs::remove(draft / FileNameOf(party));
+    fs::remove(draft / kSlotsFile);
   };
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path());
   fs::create_directory(draft);
@@ -113,6 +118,7 @@ void WriteDeposit(const fs::path& place, const MadeDeposit& deposit) {
   try {
     for (int party = 0; party < 3; ++party)
       WriteSecretFile(draft / FileNameOf(party), deposit.files.at(static_cast<std::size_t>(party)));
+    if (!deposit.slots.empty()) WriteSecretFile(draft / kSlotsFile, deposit.slots);
     const BlockingCall call("writing", folder);
     if (std::rename(draft.c_str(), folder.c_str()) != 0) throw CannotWrite(folder);
   } catch (...) {

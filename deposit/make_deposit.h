@@ -23,6 +23,7 @@ struct DepositTerms {
 struct MadeDeposit {
   Hash id{};
   std::array<std::string, 3> files;  ///< of parties 0, 1 and 2
+  std::string slots{};  ///< slots.csv, which its owner keeps, where the purpose is to predict; else empty
 };
 
 /// Shares, seals and signs records. Nonce, salts, seeds and slots come from `coins`, the keys that bodies are sealed with
@@ -37,7 +38,7 @@ struct MadeDeposit {
 /// PARTY.deposit, as in party-0.deposit.
 [[nodiscard]] std::string FileNameOf(int party);
 
-/// Makes a folder with the three files (mode 0600), which is there with all of them, on disk, or not at all, after a crash at
+/// Makes a folder with the three files, and slots.csv where there is one (mode 0600), which is there with all of them, on disk, or not at all, after a crash at
 /// any time. Throws ConfigError where the folder is there, std::runtime_error where it cannot be written.
 void WriteDeposit(const std::filesystem::path& folder, const MadeDeposit& deposit);
 

@@ -14,6 +14,7 @@
 #include "base/secrets/sha256.h"
 #include "deposit/components.h"
 #include "deposit/make_deposit.h"
+#include "deposit/slots.h"
 #include "jobs/config/domains.h"
 #include "jobs/config/named_files.h"
 #include "jobs/records/load_records.h"
@@ -34,13 +35,17 @@ struct DepositOptions {
   bool send = false;
 };
 
-/// Of batches the study says how many rows there are.
+/// Of batches the study says how many rows there are, and nothing of them is predicted.
 void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
   const auto most = deposit::LargestCapacity(deposit::LayoutOf(study.records));
   if (const auto batches = deposit::RowsOfBatches(study.records)) {
     if (options.terms.capacity > 0)
       throw ConfigError(fmt::format("--capacity: found {}, expected none: the study's batches have {} rows",
                                     options.terms.capacity, *batches));
+    if (jobs::IsToPredict(options.terms.purpose))
+      throw ConfigError(fmt::format(
+          "--purpose: found \"{}\", expected another: rows to predict are for a study without batches",
+          options.terms.purpose));
   } else if (options.terms.capacity < 1 || options.terms.capacity > most) {
     throw ConfigError(
         fmt::format("--capacity: found {}, expected 1 to {}, the most of this study in one file",
@@ -55,12 +60,16 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
 }
 
 /// The records, checked and with their features, as a party's own are. What their owner should know of them is printed.
+/// Of rows to predict no label is looked at: all are of class 0, or target 0.
 data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
-  const auto files = options.query.empty() ? jobs::NamedFiles("--in", options.in, records.data)
-                                           : jobs::NamedTestData(options.in, records.data,
-                                                                 data::LabelUse::kRead, options.query);
-  auto table =
-      jobs::LoadRecords(records, files, {.threads = options.threads, .feature_model = options.feature_model});
+  const bool to_predict = jobs::IsToPredict(options.terms.purpose);
+  const auto labels = to_predict ? data::LabelUse::kIgnored : data::LabelUse::kRead;
+  const auto files = options.query.empty()
+                         ? jobs::NamedFiles("--in", options.in, records.data, labels)
+                         : jobs::NamedTestData(options.in, records.data, labels, options.query);
+  auto table = jobs::LoadRecords(
+      records, files, {.threads = options.threads, .labels = labels, .feature_model = options.feature_model});
+  if (to_predict) table.y.clear();
   const auto rows = static_cast<std::uint64_t>(table.x.rows());
   const auto& batches = records.store.batches;
   const auto most = batches ? static_cast<std::uint64_t>(batches->records) : options.terms.capacity;
@@ -72,6 +81,7 @@ data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
   ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
   for (const auto& line : jobs::OwnerWarnings(records, 0, own))
     std::cerr << "warning to the owner alone: " + OneLine(line) + "\n";
+  if (to_predict) own.y.assign(rows, 0);
   return {.x = std::move(own.x), .y = std::move(own.y)};
 }
 
@@ -91,6 +101,9 @@ void MakeFiles(const DepositOptions& options, const deposit::Study& study) {
   for (int party = 0; party < 3; ++party)
     std::cout << fmt::format("party {}: {}/{}, {} bytes\n", party, options.out, deposit::FileNameOf(party),
                              made.files.at(static_cast<std::size_t>(party)).size());
+  if (!made.slots.empty())
+    std::cout << fmt::format("slots: {0}/{1}: keep it, and {0}/{2}: trefoil owner open needs them\n",
+                             options.out, deposit::kSlotsFile, deposit::FileNameOf(0));
   if (!options.send) {
     std::cout << "Next: send each file to its party. Two of them, opened, are the records; one tells nothing "
                  "of them.\n";
@@ -131,7 +144,10 @@ void AddDeposit(CLI::App& program, Action& action) {
   command
       ->add_option("--population", options->terms.population, "The owner's name for whose records they are")
       ->capture_default_str();
-  command->add_option("--purpose", options->terms.purpose, "What they are for, as in train")
+  command
+      ->add_option("--purpose", options->terms.purpose,
+                   "What they are for, as in train; predict, and what begins with predict-: rows to predict, "
+                   "whose labels are not looked at")
       ->capture_default_str();
   command->add_flag(
       "--adds", options->terms.adds,

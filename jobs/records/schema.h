@@ -52,10 +52,15 @@ struct StoreSpec {
   bool on = false;
   std::string study{};            ///< the id of the deposits' study; empty: the job does not say yet
   std::string purpose = "train";  ///< of the deposits
+  const char* table = "data";     ///< of the job file, that says so
   CappedDeposits capped = CappedDeposits::kEnd;
   std::optional<std::int64_t> memory{};  ///< MiB that rows may take at once, which lie on disk then
   std::optional<BatchSpec> batches{};  ///< where owners deposit batches in place of their records
 };
+
+/// Whether deposits of this purpose are rows to predict, whose labels say nothing: "predict", and what begins with
+/// "predict-".
+[[nodiscard]] bool IsToPredict(const std::string& purpose);
 
 /// What records are and what is made of them before they are shared: what any type of job may declare, and what a
 /// model needs to be applied.

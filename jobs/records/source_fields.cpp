@@ -1,5 +1,7 @@
 #include "jobs/records/source_fields.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <nlohmann/json.hpp>
 
 #include "jobs/config/common_fields.h"
@@ -7,6 +9,8 @@
 
 namespace trefoil::jobs {
 namespace {
+
+constexpr const char* kToPredict = "predict";
 
 /// The id of a study.
 struct StudyId : TextOfKind {
@@ -22,15 +26,25 @@ struct StudyId : TextOfKind {
 
 }  // namespace
 
-void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
-  v("source", store.on, OneOf<bool>{{false, "files"}, {true, "store"}}, Default(false).LeftOut(),
-    "`store`: no party brings records; those are used that owners deposited (`owners.md`).");
-  v.When({store.on, "data.source \"store\""}, [&] {
+bool IsToPredict(const std::string& purpose) {
+  return purpose == kToPredict || purpose.starts_with(std::string(kToPredict) + "-");
+}
+
+void StoreFields(FieldVisitor& v, StoreSpec& store, const char* help, const char* purpose,
+                 const std::function<void()>& more) {
+  v("source", store.on, OneOf<bool>{{false, "files"}, {true, "store"}}, Default(false).LeftOut(), help);
+  v.When({store.on, fmt::format("{}.source \"store\"", store.table)}, [&] {
     v("study", store.study, StudyId{},
       Default(std::string()).Said("none: `run` and `check` want it").LeftOut(),
       "The id of the study that they were deposited for, which `trefoil study init` prints.");
-    v("purpose", store.purpose, Name{}, Default(std::string("train")).LeftOut(),
+    v("purpose", store.purpose, Name{}, Default(std::string(purpose)).LeftOut(),
       "Deposits of this purpose are used, and no others.");
+    more();
+  });
+}
+
+void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
+  const auto of_store = [&] {
     v("capped", store.capped,
       OneOf<CappedDeposits>{{CappedDeposits::kEnd, "end"}, {CappedDeposits::kLeaveOut, "leave-out"}},
       Default(CappedDeposits::kEnd).LeftOut(),
@@ -46,13 +60,18 @@ void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
       "`privacy.sampling` `full` alone.");
     v("capacity", s.rows[0], WholeInterval{1, 1'000'000'000},
       "The capacities of all deposits together, at most; what is planned is for so many rows.");
-  });
+  };
+  StoreFields(v, store,
+              "`store`: no party brings records; those are used that owners deposited (`owners.md`).",
+              "train", of_store);
   v.When({!store.on, "data.source \"files\"", "found it with data.source \"store\", which has data.capacity"},
          [&] { RowsField(v, s.rows); });
 }
 
 void CheckSource(const RecordSchema& s, const Section& data) {
   if (!s.store.on) return;
+  if (IsToPredict(s.store.purpose))
+    data.Refuse("purpose", "another: deposits of this one are rows to predict, whose labels say nothing");
   if (s.data.vertical) data.Refuse("partition", "\"horizontal\" with data.source \"store\"");
   if (data::WeightColumn(s.data) != nullptr)
     data.Fail("column",

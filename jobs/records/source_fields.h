@@ -1,8 +1,15 @@
 #pragma once
+#include <functional>
+
 #include "jobs/config/fields.h"
 #include "jobs/records/schema.h"
 
 namespace trefoil::jobs {
+
+/// The key `source` of a job's table, about which `help` is said, and what says which deposits, where it is the store: the
+/// study, their purpose (`purpose` by default), and what `more` declares.
+void StoreFields(FieldVisitor& v, StoreSpec& store, const char* help, const char* purpose,
+                 const std::function<void()>& more);
 
 /// The keys of [data] that say whose the records are, and how many, of a type of job that may train on deposits.
 void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store);
