@@ -57,22 +57,24 @@ void ForEachBlock(const RecordSchema& records, SharedRecords::Checked& deposits,
   for (int block = 0; block < BlocksOfRows(records); ++block) visit({deposits.batch(block)});
 }
 
-void RequireOwnRecords(const RecordSchema& records, const SplitTarget& target) {
-  if (records.store.on)
-    throw ConfigError(target.job_file.string() +
-                      ": data.source: found \"store\", expected \"files\" where three "
-                      "parties are dealt data: owners deposit theirs (docs/howto/owners.md)");
+void RequireOwnRecords(const StoreSpec& store, const SplitTarget& target) {
+  if (store.on)
+    throw ConfigError(
+        fmt::format("{}: {}.source: found \"store\", expected \"files\" where three "
+                    "parties are dealt data: owners deposit theirs (docs/howto/owners.md)",
+                    target.job_file.string(), store.table));
 }
 
-JobInput DepositsOf(SharedRecords* records) {
+JobInput DepositsOf(SharedRecords* records, const RecordSchema& schema) {
   return {.what = "deposits",
           .mend = "accept what is missing, or correct the job, at all three parties",
-          .load = [records]() -> Loaded {
+          .load = [records, &schema]() -> Loaded {
             if (records == nullptr)
-              throw ConfigError(
-                  "data.source: found \"store\", expected \"files\": trefoil run and check alone read a "
-                  "store");
-            return {.said = records->Load()};
+              throw ConfigError(fmt::format(
+                  "{}.source: found \"store\", expected \"files\": trefoil run and check alone read a "
+                  "store",
+                  schema.store.table));
+            return {.said = records->Load(schema)};
           }};
 }
 

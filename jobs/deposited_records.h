@@ -5,7 +5,7 @@
 namespace trefoil::jobs {
 
 /// For Job::Split, which deals parties records of their own: throws ConfigError where the job's are deposits.
-void RequireOwnRecords(const RecordSchema& records, const SplitTarget& target);
+void RequireOwnRecords(const StoreSpec& store, const SplitTarget& target);
 
 /// Bytes that data.memory is; 0 without it.
 [[nodiscard]] double RowMemory(const RecordSchema& records);
@@ -25,8 +25,9 @@ inline constexpr std::int64_t kFewestBlockRows = 64;
 void ForEachBlock(const RecordSchema& records, SharedRecords::Checked& deposits,
                   const std::function<void(std::vector<mpc::ArithShare> rows)>& visit);
 
-/// For Job::Inputs. `records` are those that the job was given; null: it throws ConfigError when it is loaded.
-[[nodiscard]] JobInput DepositsOf(SharedRecords* records);
+/// For Job::Inputs. `records` are those that the job was given; null: it throws ConfigError when it is loaded. `schema` is
+/// read then, and outlives the input.
+[[nodiscard]] JobInput DepositsOf(SharedRecords* records, const RecordSchema& schema);
 
 /// For Job::Run, before `plan` is reserved: the deposits that the run uses, which are checked, and whose populations
 /// are charged; the operator is told what is left out. Throws as SharedRecords::Share.

@@ -83,6 +83,8 @@ void Job::TakeVectorsOf(VectorProgram& /*program*/) {
       fmt::format("type: found \"{}\", expected \"sum\", whose vectors a program can bring", type()));
 }
 
+bool Job::WantsStore() const { return IsOnDeposits(*this); }
+
 void Job::TakeRecordsOf(SharedRecords& /*records*/) {
   throw ConfigError(fmt::format("type: found \"{}\", whose jobs read no store of deposits", type()));
 }
@@ -207,8 +209,8 @@ FirstEpsilon FirstOf(const Job& job) {
 
 std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party, const std::string& party_file,
                                            const StoreOpener& open) {
-  if (!open || !IsOnDeposits(job)) return nullptr;
-  auto opened = open(*job.Records(), party, party_file);
+  if (!open || !job.WantsStore()) return nullptr;
+  auto opened = open(party, party_file);
   job.TakeRecordsOf(*opened);
   return opened;
 }

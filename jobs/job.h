@@ -256,7 +256,9 @@ class Job {
   /// job. Throws ConfigError where the job's type takes none.
   virtual void TakeVectorsOf(VectorProgram& program);
 
-  /// Its records, where Records() says that they come from a store; before Inputs. `records` outlive the job. Throws
+  /// Whether its rows come from a store: what its records are, or what it predicts.
+  [[nodiscard]] virtual bool WantsStore() const;
+  /// Those rows, where WantsStore(); before Inputs. `records` outlive the job. Throws
   /// ConfigError where the job's type takes none.
   virtual void TakeRecordsOf(SharedRecords& records);
 
@@ -352,7 +354,7 @@ template <typename S>
 /// Which of its epsilons is said first.
 [[nodiscard]] FirstEpsilon FirstOf(const Job& job);
 
-/// Gives a job whose records come from a store those of this party's, which has to outlive it; null where they do not, or
+/// Gives a job whose rows come from a store those of this party's, which has to outlive it; null where they do not, or
 /// the program has none (`open` empty), which the job then says when its inputs are loaded. Throws as `open`.
 [[nodiscard]] std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party,
                                                          const std::string& party_file,

@@ -34,7 +34,7 @@ class JobOf : public Job {
 
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) final {
-    if (IsOnDeposits(*this)) return {DepositsOf(deposits_)};
+    if (IsOnDeposits(*this)) return {DepositsOf(deposits_, *Records())};
     return {{.what = "data", .load = [this, &party, &party_file, resources] {
                auto said = Load(party, party_file, resources);
                return Loaded{.said = std::move(said), .warnings = std::move(warnings_)};

@@ -41,9 +41,9 @@ class SharedRecords {
 
   virtual ~SharedRecords() = default;
 
-  /// Looks at what this party has of them, as far as one party can. Returns what to say of it. Throws ConfigError or
-  /// DataError.
-  [[nodiscard]] virtual std::string Load() = 0;
+  /// Looks at what this party has of those that `records` name, as far as one party can. Returns what to say of it. Throws
+  /// ConfigError or DataError.
+  [[nodiscard]] virtual std::string Load(const RecordSchema& records) = 0;
   /// Whose records this party has, each once. After Load.
   [[nodiscard]] virtual std::vector<Population> Populations() = 0;
   /// With both peers: agrees on which records are used, and checks them. After Load. What is capped at one party is left
@@ -54,9 +54,8 @@ class SharedRecords {
   [[nodiscard]] virtual Checked Share(mpc::Context& party, const CapOf& cap, const std::string& run) = 0;
 };
 
-/// How a program that has a store of deposits gets at those that a job's schema names, at one party; `party_file` names
-/// its party file in errors.
-using StoreOpener = std::function<std::unique_ptr<SharedRecords>(
-    const RecordSchema& records, const PartyFile& party, const std::string& party_file)>;
+/// How a program that has a store of deposits gets at it, at one party; `party_file` names its party file in errors.
+using StoreOpener =
+    std::function<std::unique_ptr<SharedRecords>(const PartyFile& party, const std::string& party_file)>;
 
 }  // namespace trefoil::jobs

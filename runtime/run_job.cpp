@@ -151,7 +151,7 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);
-  if (run.store != nullptr && !party.owner_ledgers)
+  if (jobs::IsOnDeposits(*run.job) && !party.owner_ledgers)
     run.session.Warn(
         "data.source \"store\": this party has no [owner_ledgers], so that nothing here adds up what jobs on "
         "the same "

@@ -92,8 +92,8 @@ struct StoreRecords::DepositFates {
   }
 };
 
-StoreRecords::StoreRecords(jobs::RecordSchema records, jobs::PartyFile party, std::string party_file)
-    : records_(std::move(records)), party_(std::move(party)), party_file_(std::move(party_file)) {}
+StoreRecords::StoreRecords(jobs::PartyFile party, std::string party_file)
+    : party_(std::move(party)), party_file_(std::move(party_file)) {}
 
 std::map<Hash, StoredDeposit> StoreRecords::Deposits() {
   std::map<Hash, StoredDeposit> deposits;
@@ -118,17 +118,17 @@ std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits
   const auto most = records_.data.rows[0];
   if (rows > most)
     return fmt::format(
-        "data.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
-        most, rows, deposits.size());
+        "{}.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
+        records_.store.table, most, rows, deposits.size());
   if (!records_.store.memory) return {};
   const auto largest = std::max_element(deposits.begin(), deposits.end(), [](const auto& a, const auto& b) {
     return a.second.header.capacity < b.second.header.capacity;
   });
   const auto bytes = static_cast<double>(BodyBytes(LayoutOf(records_), largest->second.header.capacity, 1));
   if (kShareOfADeposit * bytes <= jobs::RowMemory(records_)) return {};
-  return fmt::format("data.memory: found {}, expected at least {:.0f}, four times what deposit {} takes",
-                     *records_.store.memory, std::ceil(std::ldexp(kShareOfADeposit * bytes, -20)),
-                     ToHex(largest->first));
+  return fmt::format("{}.memory: found {}, expected at least {:.0f}, four times what deposit {} takes",
+                     records_.store.table, *records_.store.memory,
+                     std::ceil(std::ldexp(kShareOfADeposit * bytes, -20)), ToHex(largest->first));
 }
 
 /// With data.memory: where rows lie that are used in blocks.
@@ -141,10 +141,9 @@ std::shared_ptr<RowsOnDisk> StoreRecords::DiskForRows() const {
                         .capacity = records_.data.rows[0]});
 }
 
-std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::RecordSchema& records,
-                                                      const jobs::PartyFile& party,
+std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::PartyFile& party,
                                                       const std::string& party_file) {
-  return std::make_unique<StoreRecords>(records, party, party_file);
+  return std::make_unique<StoreRecords>(party, party_file);
 }
 
 void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records) {
@@ -154,15 +153,18 @@ void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records) {
   const auto found = JsonOf(meant);
   const auto expected = JsonOf(study);
   if (found != expected)
-    throw ConfigError(fmt::format("data.study: the job's records are not the study's: {}",
+    throw ConfigError(fmt::format("{}.study: the job's records are not the study's: {}", records.store.table,
                                   jobs::DescribeDifference(found, expected)));
 }
 
-std::string StoreRecords::Load() {
+std::string StoreRecords::Load(const jobs::RecordSchema& records) {
+  records_ = records;
   RequireDeposits(party_, party_file_);
   if (records_.store.study.empty())
     throw ConfigError(
-        "data.study: missing, expected the id of the deposits' study, which trefoil study show prints");
+        fmt::format("{}.study: missing, expected the id of the deposits' study, which trefoil study show "
+                    "prints",
+                    records_.store.table));
   store_.emplace(OpenStore(party_));
   const auto deposits = Deposits();
   if (deposits.empty())

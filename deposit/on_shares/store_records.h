@@ -12,19 +12,19 @@
 
 namespace trefoil::deposit {
 
-/// The deposits in a party's store that a job trains on: all of the study and purpose that it names which were not
+/// The deposits in a party's store that a job is about: all of the study and purpose that it names which were not
 /// withdrawn. All three parties have to have the same; each is checked on shares (CheckedRows), and what is not rows is
 /// left out at all three, and named. Of batches also what another run has spent, as one party knows it, and
 /// what came after the run had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
-  /// For a job with data.source "store". `party_file` names the party file in errors. Opens nothing.
-  StoreRecords(jobs::RecordSchema records, jobs::PartyFile party, std::string party_file);
+  /// For a job whose rows come from a store. `party_file` names the party file in errors. Opens nothing.
+  StoreRecords(jobs::PartyFile party, std::string party_file);
 
   /// Reads and verifies all deposits, which releases nothing. Throws ConfigError where the party file has no [deposits],
   /// the job names no study or one that is about other records, or its capacity is too small; DataError where there is no
   /// deposit, or a damaged one.
-  [[nodiscard]] std::string Load() override;
+  [[nodiscard]] std::string Load(const jobs::RecordSchema& records) override;
   [[nodiscard]] std::vector<jobs::Population> Populations() override;
   /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round with a byte a
   /// deposit, and CheckedRows of each that is not capped; of batches another such round, a Barrier, and AreRows. Throws as
@@ -52,7 +52,7 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::shared_ptr<RowsOnDisk> DiskForRows() const;
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;
 
-  jobs::RecordSchema records_;
+  jobs::RecordSchema records_{};  ///< after Load
   jobs::PartyFile party_;
   std::string party_file_;
   std::optional<Store> store_{};  ///< after Load, as below
@@ -60,8 +60,7 @@ class StoreRecords final : public jobs::SharedRecords {
 };
 
 /// As jobs::StoreOpener.
-[[nodiscard]] std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::RecordSchema& records,
-                                                                    const jobs::PartyFile& party,
+[[nodiscard]] std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::PartyFile& party,
                                                                     const std::string& party_file);
 
 /// Throws ConfigError naming a key and what was found unless a job's records are those of a study: columns, features and

@@ -207,7 +207,7 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
-  RequireOwnRecords(job_, target);
+  RequireOwnRecords(job_.store, target);
   return SplitRecords(job_, OwnForm(), target);
 }
 
@@ -259,7 +259,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
   JobInput records{.what = "data", .load = [this, &party, &party_file, options] {
                      return LoadOwn(party, party_file, options);
                    }};
-  if (job_.store.on) records = DepositsOf(records_);
+  if (job_.store.on) records = DepositsOf(records_, job_);
   std::vector<JobInput> inputs{std::move(records)};
   if (HoldsTest(job_, party.id) || HoldsValidation(job_, party.id))
     inputs.push_back({.what = "test and validation data", .load = load_held_out});

@@ -132,7 +132,7 @@ JobCost HistogramJob::Cost() const {
 }
 
 std::string HistogramJob::Split(const SplitTarget& target) const {
-  RequireOwnRecords(job(), target);
+  RequireOwnRecords(job().store, target);
   return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     std::vector<int> labels;
     for (const auto& category : data::ReadCategories(source, job().column))

@@ -229,7 +229,7 @@ JobCost LeastSquaresJob::Cost() const {
 }
 
 std::string LeastSquaresJob::Split(const SplitTarget& target) const {
-  RequireOwnRecords(job(), target);
+  RequireOwnRecords(job().store, target);
   const auto& data = job().data;
   const auto source = FindDataFolder(data.name, target.job_file, target.data);
   const auto report = data::SplitSource(data, data::FindTrainingFiles(data, source), SplitOf(job().local),

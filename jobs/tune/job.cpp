@@ -255,7 +255,7 @@ double TuneJob::KeptRows() const {
 }
 
 std::string TuneJob::Split(const SplitTarget& target) const {
-  RequireOwnRecords(job_, target);
+  RequireOwnRecords(job_.store, target);
   return SplitRecords(job_, job_, target);
 }
 
@@ -274,7 +274,7 @@ std::vector<JobInput> TuneJob::Inputs(const PartyFile& party, const std::string&
     held_out_ = LoadHeldOut(job_, party, party_file, options);
     return {.said = fmt::format("{} test rows as the job declares them", held_out_.test.y.size())};
   };
-  std::vector<JobInput> inputs{job_.store.on ? DepositsOf(records_)
+  std::vector<JobInput> inputs{job_.store.on ? DepositsOf(records_, job_)
                                              : JobInput{.what = "data", .load = load_own}};
   if (HoldsTest(job_, party.id)) inputs.push_back({.what = "test data", .load = load_tests});
   return inputs;

@@ -80,7 +80,7 @@ class StoreRecordsTest : public testing::Test {
   }
 
   [[nodiscard]] std::unique_ptr<StoreRecords> Opened(int party) const {
-    return std::make_unique<StoreRecords>(records_, PartyOf(party), "party.toml");
+    return std::make_unique<StoreRecords>(PartyOf(party), "party.toml");
   }
 
   struct Seen {
@@ -99,7 +99,7 @@ class StoreRecordsTest : public testing::Test {
     std::array<std::unique_ptr<StoreRecords>, 3> all;
     for (int party = 0; party < 3; ++party) {
       all.at(static_cast<std::size_t>(party)) = Opened(party);
-      (void)all.at(static_cast<std::size_t>(party))->Load();
+      (void)all.at(static_cast<std::size_t>(party))->Load(records_);
     }
     between();
     return RunParties(Seed{1}, [&](mpc::Context& party) {
@@ -135,7 +135,7 @@ class StoreRecordsTest : public testing::Test {
 
   [[nodiscard]] std::string WhyNot(int party = 0) const {
     const auto records = Opened(party);
-    return ErrorText<std::runtime_error>([&] { (void)records->Load(); });
+    return ErrorText<std::runtime_error>([&] { (void)records->Load(records_); });
   }
 
   std::function<std::string(int, const jobs::Population&)> cap_ = [](int, const jobs::Population&) {
@@ -151,7 +151,7 @@ TEST_F(StoreRecordsTest, AreTheRowsOfAllDepositsOfTheStudyAndPurpose) {
   const auto first = Accept(Made(5));
   const auto second = Accept(Made(6, 12));
   Accept(Made(7, 9, "test"));
-  EXPECT_EQ(Opened(1)->Load(), "2 deposits of 20 rows");
+  EXPECT_EQ(Opened(1)->Load(records_), "2 deposits of 20 rows");
   const auto all = Shared();
   const std::vector<Index> heights{first < second ? 8 : 12, first < second ? 12 : 8};
   const auto summary = nlohmann::json::parse(all[0].summary);
@@ -219,7 +219,7 @@ TEST_F(StoreRecordsTest, AreNoneWhereAPartySaysSomethingElseThanWhatIsCapped) {
         return "party 0: sent";
       }
       const auto records = Opened(party.self());
-      (void)records->Load();
+      (void)records->Load(records_);
       return ErrorText<ProtocolError>([&] {
         (void)records->Share(
             party, [&](const jobs::Population& one) { return cap_(party.self(), one); }, run_);
@@ -234,7 +234,7 @@ TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {
   const auto second = Accept(Made(6));
   const auto third = Accept(Made(7));
   Withdraw(first);
-  EXPECT_EQ(Opened(2)->Load(), "2 deposits of 16 rows");
+  EXPECT_EQ(Opened(2)->Load(records_), "2 deposits of 16 rows");
   // Nor those that are withdrawn while a party waits for the others.
   for (const auto& seen : Shared([&] { Withdraw(second); })) {
     EXPECT_EQ(seen.heights, std::vector<Index>{8});
@@ -256,7 +256,7 @@ TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
   Accept(Made(6, 1500));
   const auto opened = RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto records = Opened(party.self());
-    (void)records->Load();
+    (void)records->Load(records_);
     const auto checked = records->Share(
         party, [](const jobs::Population&) { return std::string(); }, run_);
     EXPECT_THAT(checked.rows, IsEmpty());
@@ -325,8 +325,8 @@ TEST_F(StoreRecordsTest, SayWhatIsWrongBeforePeersAreMet) {
   EXPECT_THAT(WhyNot(1), HasSubstr(".sealed"));
   auto party = PartyOf(0);
   party.deposits.reset();
-  StoreRecords none(records_, party, "party.toml");
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)none.Load(); }),
+  StoreRecords none(party, "party.toml");
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)none.Load(records_); }),
               HasSubstr("party.toml: found no [deposits]"));
 }
 
@@ -406,7 +406,7 @@ TEST_F(BatchRecordsTest, AreOfOneRunAndSpentAtOnePartyIsSpent) {
   run_ = "0ther";
   const auto all = RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto records = Opened(party.self());
-    (void)records->Load();
+    (void)records->Load(records_);
     return ErrorText<DataError>([&] {
       (void)records->Share(
           party, [](const jobs::Population&) { return std::string(); }, run_);
@@ -453,7 +453,7 @@ TEST_F(BatchRecordsTest, AreNotedAtAllThreeBeforeAnythingOfThemIsSent) {
   std::array<std::uint64_t, 3> sent{};
   EXPECT_ANY_THROW((void)RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto records = Opened(party.self());
-    (void)records->Load();
+    (void)records->Load(records_);
     const auto cap = [&](const jobs::Population& one) { return cap_(party.self(), one); };
     try {
       return records->Share(party, cap, run_).summary.dump();
