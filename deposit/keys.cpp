@@ -139,6 +139,21 @@ std::string Fingerprint(KeyKind kind, const PublicKey& key) {
   return net::ShowFingerprint(hash.Digest());
 }
 
+std::optional<PublicKey> SealingKeyOf(const PublicKey& owner) {
+  InitialiseSodium();
+  PublicKey key{};
+  if (crypto_sign_ed25519_pk_to_curve25519(key.data(), owner.data()) != 0) return {};
+  return key;
+}
+
+KeyPair SealingPairOf(const KeyPair& owner) {
+  PublicKey known{};
+  const SigningKey expanded(owner.secret, known);
+  SecretKey scalar;
+  crypto_sign_ed25519_sk_to_curve25519(scalar.bytes().data(), expanded.bytes());
+  return PairOf(KeyKind::kParty, std::move(scalar));
+}
+
 Signature Sign(const KeyPair& owner, std::string_view message) {
   InitialiseSodium();
   PublicKey known{};

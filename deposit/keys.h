@@ -56,6 +56,12 @@ void WriteKeyPair(KeyKind kind, const KeyPair& pair, const std::filesystem::path
 /// telephone.
 [[nodiscard]] std::string Fingerprint(KeyKind kind, const PublicKey& key);
 
+/// The X25519 form of an owner's public key, to which its predictions are sealed (RFC 7748, section 4.1). Nothing for a
+/// point that is not in Ed25519's prime-order group: no owner that made its key by MakeKeyPair has such a one.
+[[nodiscard]] std::optional<PublicKey> SealingKeyOf(const PublicKey& owner);
+/// The pair of that form. Pre: the pair is an owner's.
+[[nodiscard]] KeyPair SealingPairOf(const KeyPair& owner);
+
 /// Ed25519. Pre: the pair is an owner's.
 [[nodiscard]] Signature Sign(const KeyPair& owner, std::string_view message);
 /// Whether `signature` is the owner's, of that message; no key or signature of small order is (libsodium's strict check).

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <compare>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "jobs/records/schema.h"
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
+#include "mpc/ring.h"
 #include "mpc/share.h"
 
 namespace trefoil::jobs {
@@ -23,6 +25,17 @@ struct Population {
   friend auto operator<=>(const Population&, const Population&) = default;
 };
 
+/// One party's part of what the owner of a deposit gets: predictions of its rows, in their order.
+struct PartForOwner {
+  std::string deposit{};                        ///< as in SharedRecords::Checked
+  std::string run{};                            ///< the id of the run that made the model
+  std::string job{};                            ///< HashOf the job that predicts
+  bool scores = false;                          ///< whether these are logits; else numbers of classes
+  int fraction_bits = 0;                        ///< of logits
+  mpc::Word decision = 0;                       ///< of one logit a row: above which it means class 1
+  std::array<mpc::RingMatrix, 2> components{};  ///< of protocols::HandOut, a line a row
+};
+
 /// Why a population's budget at this party has no room for the job, in a sentence; empty: it has.
 using CapOf = std::function<std::string(const Population& population)>;
 
@@ -32,8 +45,9 @@ class SharedRecords {
   /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
   struct Checked {
     std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/dpsgd/deposited_rows.h
-    ml::DepositedBatch
-        batch{};  ///< in place of them, where the schema has batches; with data.memory blocks of BlockRows()
+    std::vector<std::string> deposits{};  ///< of each of `rows` the deposit's id, in hexadecimal
+    /// In place of them, where the schema has batches; with data.memory blocks of BlockRows().
+    ml::DepositedBatch batch{};
     nlohmann::ordered_json summary{};       ///< for summary.json
     std::vector<std::string> warnings{};    ///< for the operator, a line each
     std::vector<Population> populations{};  ///< whose rows these are, each once
@@ -52,6 +66,8 @@ class SharedRecords {
   /// all three where they have not the same, or none is left; BudgetError where the job ends for a cap; NetworkError,
   /// ProtocolError.
   [[nodiscard]] virtual Checked Share(mpc::Context& party, const CapOf& cap, const std::string& run) = 0;
+  /// The part as a file that the deposit's owner alone can open. After Share. Pre: one of Checked::deposits.
+  [[nodiscard]] virtual std::string SealForOwner(const PartForOwner& part) = 0;
 };
 
 /// How a program that has a store of deposits gets at it, at one party; `party_file` names its party file in errors.

@@ -62,6 +62,8 @@ void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResu
 /// The results of a run in words.
 std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& record) {
   if (result.share) return fmt::format("released to nobody, {} of run {}", kShareFile, record.run_id);
+  constexpr std::size_t kMostNamed = 8;  // of predictions there is one for each owner
+  if (result.files.size() > kMostNamed) return fmt::format("{} files", result.files.size());
   std::string files;
   for (const auto& file : result.files) files += (files.empty() ? "" : " ") + file.name;
   if (result.model) files += std::string(files.empty() ? "" : " ") + kModelFile;

@@ -19,7 +19,7 @@ DOORS = {
     OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/arithmetic/masked_opening\.(h|cpp)"),
     SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*(Send|PostOffline)\s*\(|\bsend_\(roles_", r"mpc/context\.(h|cpp)"),
 }
-REVEAL = re.compile(r"\bReveal(To|ToEach|Bits)?\b(?=\s*[(,;)])")
+REVEAL = re.compile(r"\b(Reveal(To|ToEach|Bits)?|HandOut)\b(?=\s*[(,;)])")
 REVEAL_HEADER = "protocols/arithmetic/reveal.h"
 
 # Where values may be revealed, and for which reason; `SentenceOf` (protocols/arithmetic/reveal.cpp) says what each one is.
@@ -35,6 +35,7 @@ REVEALS = {
     ("ml/on_shares/evaluation.cpp", "kScoreHistogram"),
     ("ml/on_shares/prediction.cpp", "kPredictedClasses"),
     ("ml/on_shares/prediction.cpp", "kPredictedScores"),
+    ("jobs/predict/deposited_predictions.cpp", "kPredictionsForOwner"),
     ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),
     ("deposit/on_shares/checked_rows.cpp", "kDepositFate"),
     ("api/protocols.cpp", "kEmbeddingProgram"),

@@ -6,6 +6,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/owners/deposit_settings.h"
+#include "apps/owners/open_command.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "deposit/keys.h"
@@ -86,6 +87,7 @@ void AddOwner(CLI::App& program, Action& action) {
   auto* owner = program.add_subcommand("owner", "What an owner does who deposits records and runs no party");
   owner->require_subcommand(1);
   AddKeyMaker(*owner, action, "init", "Make an owner's signing key", &InitOwner);
+  AddOwnerOpen(*owner, action);
 }
 
 void AddDepositKey(CLI::App& program, Action& action) {

@@ -15,6 +15,7 @@
 #include "deposit/on_shares/checked_rows.h"
 #include "deposit/on_shares/deposit_rows.h"
 #include "deposit/on_shares/rows_on_disk.h"
+#include "deposit/predictions.h"
 #include "deposit/store/open_store.h"
 #include "jobs/deposited_records.h"
 #include "protocols/arithmetic/agreement.h"
@@ -293,6 +294,10 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
       kCheckedAtOnce, static_cast<mpc::Index>(jobs::RowMemory(records_) / 2 / kBytesOfACheckedNumber));
   for (const auto& id : ids) {
     const auto& one = deposits.at(id);
+    if (jobs::IsToPredict(records_.store.purpose) && !SealingKeyOf(one.header.owner)) {
+      fates.LeaveOut(one, "key", "nothing can be sealed to its owner's key");
+      continue;
+    }
     auto opened = store_->Read(one);
     bool passes = false;
     if (batches) {
@@ -306,6 +311,8 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
     } else if (auto rows = CheckedRows(party, study_.records, opened)) {
       passes = true;
       checked.rows.push_back(std::move(*rows));
+      checked.deposits.push_back(ToHex(id));
+      owners_.emplace(ToHex(id), one.header.owner);
     }
     if (!passes) {
       fates.LeaveOut(one, "rows", "a row is neither a record within the study's bounds nor padding");
@@ -329,6 +336,10 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
   checked.summary["left_out"] = std::move(fates.left_out);
   checked.warnings = std::move(fates.warnings);
   return checked;
+}
+
+std::string StoreRecords::SealForOwner(const jobs::PartForOwner& part) {
+  return SealPredictions(part, party_.id, owners_.at(part.deposit));
 }
 
 }  // namespace trefoil::deposit

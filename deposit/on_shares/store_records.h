@@ -35,7 +35,11 @@ class StoreRecords final : public jobs::SharedRecords {
   /// they cannot be written.
   ///
   /// Batches are spent by `run` in this party's store, and at both peers', before anything of them is sent.
+  ///
+  /// Of rows to predict, deposits are left out whose owner's key nothing can be sealed to.
   [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap, const std::string& run) override;
+  /// As SealPredictions.
+  [[nodiscard]] std::string SealForOwner(const jobs::PartForOwner& part) override;
 
  private:
   /// Why each deposit, in the order of `ids`, has no budget at one of the parties, in a sentence; empty: it has.
@@ -57,6 +61,8 @@ class StoreRecords final : public jobs::SharedRecords {
   std::string party_file_;
   std::optional<Store> store_{};  ///< after Load, as below
   Study study_;
+  std::map<std::string, PublicKey>
+      owners_{};  ///< after Share: of each deposit that is used, by its id, the owner's key
 };
 
 /// As jobs::StoreOpener.

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "jobs/config/named_files.h"
+#include "jobs/deposited_records.h"
+#include "jobs/predict/deposited_predictions.h"
 #include "jobs/predict/prediction_inputs.h"
 #include "jobs/predict/settings.h"
 #include "jobs/predict/shared_classifier.h"
@@ -20,7 +22,10 @@ namespace fs = std::filesystem;
 
 class PredictJob : public Job {
  public:
-  explicit PredictJob(PredictSettings job) : job_(std::move(job)), to_{job_.client} {}
+  explicit PredictJob(PredictSettings job) : job_(std::move(job)) {
+    if (!job_.store.on) to_ = {job_.client};
+    deposited_.store = job_.store;
+  }
 
   [[nodiscard]] const char* type() const override { return "predict"; }
   [[nodiscard]] const std::string& name() const override { return job_.name; }
@@ -38,6 +43,8 @@ class PredictJob : public Job {
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
   [[nodiscard]] bool NeedsModel() const override { return true; }
   void UseModelOf(const Job& made, const std::string& file) override;
+  [[nodiscard]] bool WantsStore() const override { return job_.store.on; }
+  void TakeRecordsOf(SharedRecords& records) override { deposits_ = &records; }
 
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
@@ -48,10 +55,15 @@ class PredictJob : public Job {
   [[nodiscard]] std::vector<PlannedRun> FormsOf(const ModelSchema& model,
                                                 const std::optional<protocols::Link>& link) const;
   [[nodiscard]] std::string CoveredBy() const;
+  void Predict(mpc::Context& party, JobResult& result);
+  void PredictDeposited(mpc::Context& party, Output& output, JobResult& result);
+  void ExpectDeposits();
 
   PredictSettings job_;
-  std::vector<int> to_;                // the client
+  std::vector<int> to_;                ///< the client; nobody where owners get files
   std::optional<ModelSchema> schema_;  ///< of the model, once it is known
+  SharedRecords* deposits_ = nullptr;  ///< where the rows are such
+  RecordSchema deposited_;             ///< what they have to be, once the model is known
   std::optional<ShareFile> model_;     ///< after Inputs, as below
   ml::OwnRecords rows_;                ///< the client's
 };
@@ -80,6 +92,7 @@ JobPlan PredictJob::Plan(const std::optional<protocols::Link>& link) const {
   const auto cost = ClassifyBySharesCost(job_, *schema_, protocols::Form::kBulk);
   plan.forms = FormsOf(*schema_, link);
   plan.memory = cost.memory;
+  plan.apart = cost.apart;
   for (std::size_t party = 0; party < net::kParties; ++party) plan.disk.at(party) += cost.results.at(party);
   return plan;
 }
@@ -96,6 +109,7 @@ void PredictJob::UseModelOf(const Job& made, const std::string& file) {
 
 /// The parties of an earlier run: each its share, sealed with its key as it was.
 std::string PredictJob::Split(const SplitTarget& target) const {
+  RequireOwnRecords(job_.store, target);
   if (target.model.empty())
     throw ConfigError(
         "--model: missing, expected the run directory of a training by local whose model was released to "
@@ -117,12 +131,24 @@ std::string PredictJob::Split(const SplitTarget& target) const {
                      target.model.string());
 }
 
+/// Deposits have the model's records, in the study of this job.
+void PredictJob::ExpectDeposits() {
+  if (schema_->records.data.vertical)
+    throw ConfigError(
+        "predict.source: found \"store\" and a model of a vertical partition, expected a model of whole "
+        "rows");
+  deposited_ = schema_->records;
+  deposited_.store = job_.store;
+  deposited_.data.rows = {job_.rows, 0, 0};
+}
+
 std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::string& party_file,
                                          const Resources& resources) {
   const auto load_model = [this, &party, &party_file]() -> Loaded {
     model_ = LoadModelShare(party, job_, party_file);
     if (job_.threshold) SetThreshold(model_->schema, *job_.threshold, "predict.threshold");
     schema_ = model_->schema;
+    if (job_.store.on) ExpectDeposits();
     return {.said =
                 fmt::format("{}, of run {}", party.inputs["predict.share"].string(), model_->record.run_id)};
   };
@@ -135,7 +161,9 @@ std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::stri
                                         "[predict], and in [storage] the key "
                                         "that it was sealed with; or bring back a copy",
                                 .load = load_model}};
-  if (party.id == job_.client) inputs.push_back({.what = "rows to predict", .load = load_rows});
+  if (job_.store.on) inputs.push_back(DepositsOf(deposits_, deposited_));
+  if (!job_.store.on && party.id == job_.client)
+    inputs.push_back({.what = "rows to predict", .load = load_rows});
   return inputs;
 }
 
@@ -148,22 +176,41 @@ std::string PredictJob::CoveredBy() const {
       EpsilonsText(epsilons.outsider, epsilons.insider, FirstOf(model_->record)), DeltaText(delta()));
 }
 
-JobResult PredictJob::Run(mpc::Context& party, Output& output) {
+/// What the client gets is its alone.
+void PredictJob::Predict(mpc::Context& party, JobResult& result) {
   const auto predictions = ClassifyByShares(party, job_, *model_, rows_);
-  output.Cover(model_->record);
-  JobResult result{.summary = {{"run", job_.run},
-                               {"client", job_.client},
-                               {"rows", job_.rows},
-                               {"scores", job_.scores},
-                               {"covered_by", CoveredBy()}},
-                   .lines = {CoveredBy()}};
-  if (!predictions) return result;
+  result.summary["client"] = job_.client;
+  result.summary["rows"] = job_.rows;
+  if (!predictions) return;
   std::vector<PredictionColumns> columns;
   if (predictions->scores) columns.push_back({.name = "score", .values = *predictions->scores});
   result.files.push_back({.name = "predictions.csv",
                           .text = PredictionsCsv(model_->schema.records, predictions->classes, columns),
                           .secret = true});
   result.lines.push_back(fmt::format("{} rows classified", predictions->classes.size()));
+}
+
+void PredictJob::PredictDeposited(mpc::Context& party, Output& output, JobResult& result) {
+  auto predictions = PredictDeposits(party, job_, HashOf(*this), *model_, *deposits_, output);
+  result.summary["capacity"] = job_.rows;
+  result.summary["deposits"] = std::move(predictions.deposits);
+  result.lines.push_back(
+      fmt::format("{} rows of {} deposits classified: send each file to the owner of its "
+                  "deposit",
+                  predictions.rows, predictions.files.size()));
+  result.files = std::move(predictions.files);
+}
+
+JobResult PredictJob::Run(mpc::Context& party, Output& output) {
+  JobResult result{.summary = {{"run", job_.run}}, .lines = {CoveredBy()}};
+  if (job_.store.on) {
+    PredictDeposited(party, output, result);
+  } else {
+    Predict(party, result);
+  }
+  output.Cover(model_->record);
+  result.summary["scores"] = job_.scores;
+  result.summary["covered_by"] = CoveredBy();
   return result;
 }
 

@@ -8,11 +8,13 @@
 
 #include "base/files/files.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/records/source_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
 constexpr std::size_t kRunDigits = 32;
+constexpr WholeInterval kRows{1, 10'000'000};
 constexpr std::uintmax_t kLargestRecord = std::uintmax_t{16} << 20;
 
 bool IsRunId(const std::string& text) {
@@ -55,13 +57,26 @@ void Fields(FieldVisitor& v, PredictSettings& s) {
       "Which model: the training's `run_id`, 32 hexadecimal digits (its `record.json`), or a run directory "
       "of "
       "it, from the folder where the program is called: in job and hash its `run_id` stands.");
-    v("client", s.client, WholeInterval{0, 2}, "Whose rows, and who gets the predictions.");
-    v("rows", s.rows, WholeInterval{1, 10'000'000},
-      "Public. As many rows are shared: the client's own, and zeros.");
+    StoreFields(v, s.store,
+                "`store`: rows that owners deposited, each of whom gets its own predictions (`owners.md`).",
+                "predict", [&] {
+                  v("capacity", s.rows, kRows,
+                    "The capacities of all deposits together, at most; as many rows are classified.");
+                });
+    v.When({!s.store.on, "predict.source \"files\""}, [&] {
+      v("client", s.client, WholeInterval{0, 2}, "Whose rows, and who gets the predictions.");
+      v("rows", s.rows, kRows, "Public. As many rows are shared: the client's own, and zeros.");
+    });
     v("scores", s.scores, Flag{}, Default(false),
-      "Whether the client gets the logits; else the class alone.");
+      "Whether who gets the predictions gets the logits; else the class alone.");
     v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0},
       "Two classes: in place of the `model.threshold` of the training.");
+    v.Check([&](const Section& table) {
+      if (s.store.on && !IsToPredict(s.store.purpose))
+        table.Refuse("purpose",
+                     "\"predict\" or a name that begins with \"predict-\": owners deposit rows to predict "
+                     "under such a one");
+    });
   });
 }
 
@@ -72,7 +87,8 @@ PredictSettings ReadPredictSettings(const toml::table& root, const std::string& 
 }
 
 std::string PredictJobTitle(const PredictSettings& job) {
-  return fmt::format("up to {} rows of party {}, {}, by the model of run {}", job.rows, job.client,
+  const auto whose = job.store.on ? std::string("deposits") : fmt::format("party {}", job.client);
+  return fmt::format("up to {} rows of {}, {}, by the model of run {}", job.rows, whose,
                      job.scores ? "classes and scores" : "classes", job.run);
 }
 

@@ -4,15 +4,18 @@
 #include <string>
 
 #include "jobs/config/fields.h"
+#include "jobs/records/schema.h"
 
 namespace trefoil::jobs {
 
-/// A job of type "predict": rows of one party, classified by a model in shares.
+/// A job of type "predict": rows of one party, or of owners who deposited them, classified by a model in shares.
 struct PredictSettings {
   std::string name;
   std::string run;  ///< the training's run_id, which names the model
-  int client = 0;
-  std::int64_t rows = 0;  ///< at most so many; as many are input
+  StoreSpec store{.table = "predict"};
+  int client = 0;  ///< where the rows are a party's
+  std::int64_t rows =
+      0;  ///< at most so many; as many are input. Of deposits their capacities together, likewise
   bool scores = false;
   std::optional<double> threshold{};  ///< in place of the training's model.threshold
 };

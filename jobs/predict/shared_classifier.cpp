@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
+#include "ml/on_shares/deposited_prediction.h"
 #include "ml/on_shares/held_out.h"
 #include "protocols/arithmetic/component_check.h"
 #include "protocols/cost_model.h"
@@ -36,26 +38,45 @@ std::int64_t BlockRows(const PredictSettings& job) {
   return std::min<std::int64_t>(job.rows, ml::kHeldOutBlock);
 }
 
+/// Of rows that deposits have: all are held at once, as they were deposited and as they are classified.
+void AddCostOfDeposits(const PredictSettings& job, const ml::StepPlan& plan, JobCost& cost) {
+  cost.session.Add(ml::PredictDepositedCost(plan, {.rows = job.rows, .scores = job.scores}));
+  cost.apart = "the checks of deposits";
+  const auto rows = static_cast<double>(job.rows);
+  const auto held = static_cast<double>(ml::DepositedColumns(plan) + plan.settings.features + 1);
+  const double shown = job.scores ? static_cast<double>(plan.columns) : 1;
+  for (auto& memory : cost.memory) memory += kBytesOfShare * rows * (held + shown);
+  cost.results.fill(kBytesOfShare * rows * shown);
+}
+
 }  // namespace
+
+ml::StepPlan AgreeOnModel(mpc::Context& party, const PredictSettings& job, const ShareFile& model) {
+  protocols::RequireSharesOfOne(party, {&model.weights.ring()}, ComparedModel(model));
+  const auto form = ClassifierForm(job, model.schema, protocols::MeasureLink(party));
+  return ml::MakeStepPlan(model.schema.classifier, form);
+}
 
 std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
                                                 const ShareFile& model, const ml::OwnRecords& own) {
-  protocols::RequireSharesOfOne(party, {&model.weights.ring()}, ComparedModel(model));
-  const auto form = ClassifierForm(job, model.schema, protocols::MeasureLink(party));
-  const auto plan = ml::MakeStepPlan(model.schema.classifier, form);
+  const auto plan = AgreeOnModel(party, job, model);
   return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
 }
 
 JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model, protocols::Form form) {
   const auto plan = ml::MakeStepPlan(model.classifier, form);
-  JobCost cost;
-  cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
-  cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
   const auto rows = static_cast<double>(job.rows);
   const auto columns = static_cast<double>(plan.settings.features + 1);
   const auto weights = static_cast<double>(ShapeOfWeights(plan).weights());
+  JobCost cost;
+  cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
   cost.work = {.elements = rows * columns, .multiply_adds = 2 * rows * weights};
   cost.memory.fill(kBytesOfShare * (weights + static_cast<double>(BlockRows(job)) * columns));
+  if (job.store.on) {
+    AddCostOfDeposits(job, plan, cost);
+    return cost;
+  }
+  cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
   const auto client = static_cast<std::size_t>(job.client);
   cost.memory.at(client) += rows * static_cast<double>(plan.settings.features) * sizeof(float);
   const double logits = job.scores ? static_cast<double>(plan.columns) : 0;

@@ -9,15 +9,20 @@
 
 namespace trefoil::jobs {
 
-/// What the parties do for a prediction once they have agreed on keys: they see that their shares are of one
-/// model, measure the link and classify the client's rows. Only the client gets anything. Pre: `own` are
-/// LoadRowsToPredict(). Cost: ClassifyBySharesCost, by the form that the job of the model or the link
-/// chooses. Throws: ConfigError for shares of different models; as ml::PredictOnShares.
+/// What the parties do for a prediction first of all: they see that their shares are of one model and measure the link.
+/// Returns how the model classifies, in the form that its job or the link chooses. Throws: ConfigError for shares of
+/// different models; NetworkError, ProtocolError.
+[[nodiscard]] ml::StepPlan AgreeOnModel(mpc::Context& party, const PredictSettings& job,
+                                        const ShareFile& model);
+
+/// AgreeOnModel, then the client's rows are classified. Only the client gets anything. Pre: `own` are
+/// LoadRowsToPredict(). Cost: ClassifyBySharesCost, by that form. Throws as AgreeOnModel and ml::PredictOnShares.
 [[nodiscard]] std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
                                                               const ShareFile& model,
                                                               const ml::OwnRecords& own);
 
-/// Of a model as ShareFile has it. Only a network compares otherwise in one form than in the other.
+/// Of deposits AgreeOnModel and ml::PredictDeposited, without the checks of deposits. Of a model as ShareFile has it. Only a
+/// network compares otherwise in one form than in the other.
 [[nodiscard]] JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model,
                                            protocols::Form form);
 

@@ -31,16 +31,6 @@ void CheckRows(const StepPlan& plan, const PredictionRequest& request, const Own
   }
 }
 
-/// The largest of a row's logits, or with one column class 1 where it is above `decision`.
-int ClassOf(const RingMatrix& logits, Index row, Word decision) {
-  if (logits.cols() == 1) return mpc::Signed(logits(row, 0)) > mpc::Signed(decision) ? 1 : 0;
-  int best = 0;
-  for (Index k = 1; k < logits.cols(); ++k) {
-    if (mpc::Signed(logits(row, k)) > mpc::Signed(logits(row, best))) best = static_cast<int>(k);
-  }
-  return best;
-}
-
 /// Opens logits to the client, which takes the classes from them.
 std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan, int client,
                                       const ArithShare& logits) {
@@ -72,6 +62,15 @@ void Append(Predictions& all, const Predictions& block, Index rows) {
 }
 
 }  // namespace
+
+int ClassOf(const RingMatrix& logits, Index row, Word decision) {
+  if (logits.cols() == 1) return mpc::Signed(logits(row, 0)) > mpc::Signed(decision) ? 1 : 0;
+  int best = 0;
+  for (Index k = 1; k < logits.cols(); ++k) {
+    if (mpc::Signed(logits(row, k)) > mpc::Signed(logits(row, best))) best = static_cast<int>(k);
+  }
+  return best;
+}
 
 std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& plan,
                                            const mpc::FixedShare& weights, const PredictionRequest& request,

@@ -23,6 +23,10 @@ struct Predictions {
   std::optional<Eigen::MatrixXd> scores{};  ///< the logits; with two classes that of class 1
 };
 
+/// The class that a row of opened logits means, on their lattice: the largest one's (the first of equal ones), or with one
+/// column class 1 where it is above `decision` (DecisionWord).
+[[nodiscard]] int ClassOf(const mpc::RingMatrix& logits, mpc::Index row, mpc::Word decision);
+
 /// Classifies the client's rows (`own.x`; labels are not used) by the model `weights` of the training that
 /// `plan` is of, in blocks of kHeldOutBlock. Only the client gets anything: the class of each row, or its
 /// logits, from which it takes the class. A network's hidden layers round as in training.

@@ -32,6 +32,9 @@ std::string SentenceOf(ReleaseReason reason) {
       return "the classes of a client's own rows, to the client";
     case ReleaseReason::kPredictedScores:
       return "the logits of a client's own rows, to the client, where the job asks for scores";
+    case ReleaseReason::kPredictionsForOwner:
+      return "the classes of the rows that an owner deposited, or their logits, to that owner: sealed "
+             "components of each party";
     case ReleaseReason::kSameRowKeys:
       return "whether all parties hold the same keys of rows: one bit, to all three";
     case ReleaseReason::kDepositFate:
@@ -95,6 +98,10 @@ mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x, ReleaseR
 
 mpc::Cost RevealBitsCost(mpc::Index planes, mpc::Index count) {
   return mpc::Cost::EachToNext(mpc::PackedBytes(planes, count));
+}
+
+std::array<mpc::RingMatrix, 2> HandOut(const mpc::ArithShare& x, ReleaseReason /*reason*/) {
+  return {x.own(), x.next()};
 }
 
 }  // namespace trefoil::protocols

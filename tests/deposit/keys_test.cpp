@@ -56,6 +56,20 @@ TEST(KeyPair, IsAsTheStandardsSay) {
   EXPECT_FALSE(Verify(MakeKeyPair(KeyKind::kOwner).known, "\x72", signature));
 }
 
+TEST(KeyPair, OfAnOwnerHasAFormToSealTo) {
+  const auto owner = MakeKeyPair(KeyKind::kOwner);
+  const auto sealing = SealingPairOf(owner);
+  EXPECT_EQ(SealingKeyOf(owner.known), sealing.known);
+  EXPECT_NE(sealing.known, owner.known);
+  EXPECT_NE(SealingKeyOf(MakeKeyPair(KeyKind::kOwner).known), sealing.known);
+  // Of order 8, and the owner's point with that one added: neither is in the prime-order group.
+  const auto small = FromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05").value();
+  EXPECT_FALSE(SealingKeyOf(small));
+  PublicKey mixed{};
+  ASSERT_EQ(crypto_core_ed25519_add(mixed.data(), owner.known.data(), small.data()), 0);
+  EXPECT_FALSE(SealingKeyOf(mixed));
+}
+
 TEST(KeyPair, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
   for (const auto kind : {KeyKind::kParty, KeyKind::kOwner}) {

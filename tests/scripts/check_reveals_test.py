@@ -21,8 +21,8 @@ class CheckReveals(unittest.TestCase):
         self.assertEqual(found_in("x = protocols::RevealToEach(party, To(a, (b)),\n  y,\n  protocols::ReleaseReason::kTrainedModel);"), [])
 
     def test_refuses_a_call_without_a_reason(self):
-        for call in ("Reveal(party, x)", "RevealTo(party, 0, x, reason)", "RevealBits(party, Bits(ReleaseReason::kTrainedModel))"):
-            self.assertRegex(found_in(f"\n{call};")[0], rf"^{FILE}:2: found Reveal\w* without a ReleaseReason")
+        for call in ("Reveal(party, x)", "RevealTo(party, 0, x, reason)", "RevealBits(party, Bits(ReleaseReason::kTrainedModel))", "HandOut(x)"):
+            self.assertRegex(found_in(f"\n{call};")[0], rf"^{FILE}:2: found (Reveal\w*|HandOut) without a ReleaseReason")
 
     def test_takes_the_declaration_of_the_librarys_own(self):
         self.assertEqual(found_in("Matrix Reveal(Session& session, const Share& x, const std::string& reason);"), [])

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sodium.h>
 
 #include <filesystem>
 #include <functional>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "deposit/on_shares/checked_rows.h"
+#include "deposit/predictions.h"
 #include "deposit/store/open_store.h"
 #include "jobs/deposited_records.h"
 #include "ml/records.h"
@@ -328,6 +330,52 @@ TEST_F(StoreRecordsTest, SayWhatIsWrongBeforePeersAreMet) {
   StoreRecords none(party, "party.toml");
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)none.Load(records_); }),
               HasSubstr("party.toml: found no [deposits]"));
+}
+
+// What a hostile owner could do: a key by which it can sign, and to which nothing can be sealed.
+TEST_F(StoreRecordsTest, OfRowsToPredictAreSealedToTheOwnerOfEach) {
+  records_.store.purpose = "predict";
+  records_.store.table = "predict";
+  const auto good = Accept(Made(5, 8, "predict"));
+  const auto made = Made(6, 8, "predict");
+  PublicKey mixed{};
+  const auto small = FromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05").value();
+  ASSERT_EQ(crypto_core_ed25519_add(mixed.data(), SamplePair(KeyKind::kOwner, 10).known.data(), small.data()),
+            0);
+  Hash hostile{};
+  for (int party = 0; party < 3; ++party) {
+    const auto& file = made.files.at(static_cast<std::size_t>(party));
+    auto opened = ReadDeposit(folder_.Write("x.deposit", file), SampleReader(study_, party));
+    opened.header.owner = mixed;
+    hostile = opened.id = DepositId(EncodeHeader(opened.header));
+    OpenStore(PartyOf(party)).Accept(opened, study_, "x.deposit", 1);
+  }
+  std::array<std::unique_ptr<StoreRecords>, 3> all;
+  for (int party = 0; party < 3; ++party) {
+    all.at(static_cast<std::size_t>(party)) = Opened(party);
+    EXPECT_EQ(all.at(static_cast<std::size_t>(party))->Load(records_), "2 deposits of 16 rows");
+  }
+  const auto files = RunParties(Seed{1}, [&](mpc::Context& party) {
+    auto& records = *all.at(static_cast<std::size_t>(party.self()));
+    const auto checked = records.Share(
+        party, [](const jobs::Population&) { return std::string(); }, "");
+    EXPECT_THAT(checked.deposits, testing::ElementsAre(ToHex(good)));
+    EXPECT_EQ(checked.rows.size(), 1U);
+    EXPECT_EQ(checked.summary.at("left_out").at(0).at("deposit"), ToHex(hostile));
+    EXPECT_EQ(checked.summary.at("left_out").at(0).at("why"), "key");
+    jobs::PartForOwner part{
+        .deposit = checked.deposits.at(0), .run = std::string(32, 'b'), .job = std::string(64, 'c')};
+    part.components.fill(mpc::RingMatrix::Constant(8, 1, 7));
+    return records.SealForOwner(part);
+  });
+  for (int party = 0; party < 3; ++party) {
+    const auto opened =
+        OpenPredictions(files.at(static_cast<std::size_t>(party)), SamplePair(KeyKind::kOwner, 10), "f");
+    EXPECT_EQ(opened.party, party);
+    EXPECT_EQ(opened.header.deposit, good);
+  }
+  records_.store.study = std::string();
+  EXPECT_THAT(WhyNot(), HasSubstr("predict.study: missing"));
 }
 
 /// The same of batches, of which the job takes two deposits.

@@ -1,11 +1,13 @@
 #include "jobs/predict/settings.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -30,6 +32,38 @@ TEST(PredictSettings, IsReadAndWrittenBack) {
   const auto other = read(folder.Write("t.toml", kPredictJob + "threshold = 0.25\n"));
   EXPECT_EQ(other.threshold, 0.25);
   EXPECT_NE(PredictJson(other), PredictJson(job));
+}
+
+TEST(PredictSettings, OfDepositsNameAStudyInPlaceOfAClient) {
+  const TemporaryFolder folder;
+  const std::string begin = "version = 1\ntype = \"predict\"\nname = \"rows\"\n[predict]\nrun = \"" +
+                            std::string(32, 'a') + "\"\nsource = \"store\"\n";
+  const auto read = [&](const std::string& more) { return ReadJob(folder.Write("x.toml", begin + more)); };
+  const auto error = [&](const std::string& more) {
+    return testing_support::ErrorText<ConfigError>([&] { (void)read(more); });
+  };
+  const auto job = read("capacity = 100\n");
+  EXPECT_EQ(job->Json(), R"({"name":"rows","predict":{"capacity":100,"run":")" + std::string(32, 'a') +
+                             R"(","scores":false,"source":"store"},"type":"predict","version":1})");
+  EXPECT_TRUE(job->WantsStore());
+  EXPECT_FALSE(IsOnDeposits(*job)) << "nothing is charged to owners";
+  EXPECT_TRUE(job->release_to().empty());
+  const auto named =
+      read("capacity = 100\nstudy = \"" + std::string(64, 'b') + "\"\npurpose = \"predict-may\"\n");
+  EXPECT_EQ(ReadJob(folder.Write("y.toml", TomlOf(*named)))->Json(), named->Json());
+  const auto plain = ReadJob(folder.Write("z.toml", kPredictJob));
+  EXPECT_FALSE(plain->WantsStore());
+  EXPECT_EQ(plain->Json().find("source"), std::string::npos) << "jobs of 0.1 keep their hash";
+  EXPECT_THAT(error("capacity = 100\nclient = 1\n"),
+              testing::HasSubstr("predict.client: only predict.source \"files\""));
+  EXPECT_THAT(error("capacity = 100\npurpose = \"train\"\n"),
+              testing::HasSubstr("predict.purpose: found \"train\""));
+  EXPECT_THAT(error(""), testing::HasSubstr("predict.capacity"));
+  EXPECT_THAT(error("capacity = 100\nstudy = \"ab\"\n"), testing::HasSubstr("predict.study: found \"ab\""));
+  EXPECT_TRUE(IsToPredict("predict"));
+  EXPECT_TRUE(IsToPredict("predict-may"));
+  for (const char* other : {"train", "prediction", "predicted", "to-predict", ""})
+    EXPECT_FALSE(IsToPredict(other));
 }
 
 TEST(PredictSettings, TakesARunDirectoryForItsRun) {

@@ -64,6 +64,22 @@ TEST(RevealToEach, OpensToThoseNamedOnly) {
   }
 }
 
+TEST(HandOut, GivesEachPartyItsOwnAndTheNextComponentAndSendsNothing) {
+  const RingMatrix values = RandomWords(4, 5, 2);
+  const auto parts = RunParties(Seed{1}, [&](mpc::Context& party) {
+    const auto share = InsecureDeal(party, values);
+    std::array<RingMatrix, 2> components;
+    const auto measured = Measure(party, [&] { components = HandOut(share, ReleaseReason::kTest); });
+    return std::pair{measured, components};
+  });
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(mpc::Cost()));
+  for (std::size_t self = 0; self < 3; ++self) {
+    const auto& [own, next] = parts[self].second;
+    EXPECT_TRUE((next == parts[(self + 1) % 3].second[0]).all());
+    EXPECT_TRUE((own + next + parts[(self + 1) % 3].second[1] == values).all());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Receivers, RevealToTest, testing::Values(0, 1, 2));
 
 }  // namespace
