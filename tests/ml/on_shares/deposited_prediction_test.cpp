@@ -10,8 +10,8 @@
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/held_out.h"
 #include "protocols/arithmetic/reveal.h"
+#include "tests/ml/on_shares/prediction_case.h"
 #include "tests/reference/plain_classifier.h"
-#include "tests/support/ml_test.h"
 #include "tests/support/secrecy/uniformity.h"
 
 namespace trefoil::ml {
@@ -21,32 +21,6 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
-
-struct DepositedPredictionCase {
-  std::string name;
-  std::vector<std::int64_t> hidden{};
-  Loss loss = Loss::kOneVsRest;
-  int classes = 3;
-  bool scores = false;
-  std::int64_t rows = 60;  // of the request; 50 are there
-  double threshold = 0.5;
-};
-
-void PrintTo(const DepositedPredictionCase& c, std::ostream* out) { *out << c.name; }
-
-TrainingSettings SettingsOf(const DepositedPredictionCase& c) {
-  TrainingSettings settings = SmallSettings();
-  settings.hidden = c.hidden;
-  settings.loss = c.loss;
-  settings.threshold = c.threshold;
-  settings.classes = c.classes;
-  settings.activation_bound = 4;
-  settings.delta_bound = 2;
-  settings.truncation = protocols::Rounding::kExact;
-  if (c.loss == Loss::kSquared) settings.logit_bound = 2;
-  settings.release_to.clear();
-  return settings;
-}
 
 constexpr Index kRecords = 50;
 constexpr std::array<Index, 3> kHeights{20, 1, 29};  // of deposits that these rows make
@@ -74,7 +48,7 @@ std::vector<mpc::ArithShare> Dealt(mpc::Context& party, const RingMatrix& rows) 
   return deposited;
 }
 
-class DepositedPredictionTest : public testing::TestWithParam<DepositedPredictionCase> {};
+class DepositedPredictionTest : public testing::TestWithParam<PredictionCase> {};
 
 TEST_P(DepositedPredictionTest, IsWhatTheModelSaysInTheClearAtTheDeclaredCost) {
   const auto& c = GetParam();
@@ -118,16 +92,14 @@ TEST_P(DepositedPredictionTest, IsWhatTheModelSaysInTheClearAtTheDeclaredCost) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, DepositedPredictionTest,
-    testing::Values(DepositedPredictionCase{"classes"},
-                    DepositedPredictionCase{"scores", {}, Loss::kOneVsRest, 5, true},
-                    DepositedPredictionCase{"binary_squared", {}, Loss::kSquared, 2, false, 50},
-                    DepositedPredictionCase{"binary_scores", {}, Loss::kOneVsRest, 2, true},
-                    DepositedPredictionCase{"binary_threshold", {}, Loss::kOneVsRest, 2, false, 60, 0.58},
-                    DepositedPredictionCase{"two_blocks", {}, Loss::kOneVsRest, 3, false, kHeldOutBlock + 3},
-                    DepositedPredictionCase{
-                        "scores_of_two_blocks", {}, Loss::kOneVsRest, 3, true, kHeldOutBlock + 3},
-                    DepositedPredictionCase{"network", {6, 5}},
-                    DepositedPredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
+    testing::Values(PredictionCase{"classes"}, PredictionCase{"scores", {}, Loss::kOneVsRest, 5, true},
+                    PredictionCase{"binary_squared", {}, Loss::kSquared, 2, false, 50},
+                    PredictionCase{"binary_scores", {}, Loss::kOneVsRest, 2, true},
+                    PredictionCase{"binary_threshold", {}, Loss::kOneVsRest, 2, false, 60, 1, 0.58},
+                    PredictionCase{"two_blocks", {}, Loss::kOneVsRest, 3, false, kHeldOutBlock + 3},
+                    PredictionCase{"scores_of_two_blocks", {}, Loss::kOneVsRest, 3, true, kHeldOutBlock + 3},
+                    PredictionCase{"network", {6, 5}},
+                    PredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
     [](const auto& info) { return info.param.name; });
 
 // The components of 4,096 equal rows: of one result two of them, and what two add up to, are uniform whatever the result is.

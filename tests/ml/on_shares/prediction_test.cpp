@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "ml/on_shares/held_out.h"
+#include "tests/ml/on_shares/prediction_case.h"
 #include "tests/reference/plain_classifier.h"
-#include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
 namespace {
@@ -15,33 +15,6 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
-
-struct PredictionCase {
-  std::string name;
-  std::vector<std::int64_t> hidden{};
-  Loss loss = Loss::kOneVsRest;
-  int classes = 3;
-  bool scores = false;
-  std::int64_t rows = 60;  // of the request; the client has 50
-  int client = 1;
-  double threshold = 0.5;
-};
-
-void PrintTo(const PredictionCase& c, std::ostream* out) { *out << c.name; }
-
-TrainingSettings SettingsOf(const PredictionCase& c) {
-  TrainingSettings settings = SmallSettings();
-  settings.hidden = c.hidden;
-  settings.loss = c.loss;
-  settings.threshold = c.threshold;
-  settings.classes = c.classes;
-  settings.activation_bound = 4;
-  settings.delta_bound = 2;
-  settings.truncation = protocols::Rounding::kExact;
-  if (c.loss == Loss::kSquared) settings.logit_bound = 2;
-  settings.release_to.clear();
-  return settings;
-}
 
 constexpr Index kOwn = 50;
 
