@@ -38,6 +38,8 @@ PARTS = {
     "OpenSharedCounts": "OpenNoisyCounts of counts that are in shares: all but its input",
     "TransferLabels": "the first part of MinimiseTransferRisk",
     "TransferStep": "a step of MinimiseTransferRisk",
+    "Gradient": "DpSgdStep before its noise, of a batch or a block",
+    "ApplyUpdate": "DpSgdStep behind its noise",
     "PredictionErrors": "Predict with labels and the classes' weights: a step of the gradient",
     "Parallel": "runs two protocols beside each other; no protocol of its own",
 }
