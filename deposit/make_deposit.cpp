@@ -86,7 +86,7 @@ MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const Depo
   for (std::size_t party = 0; party < bodies.size(); ++party)
     bodies[party] = SealBody(BodyOf(components, party).bytes(), header.recipients[party], encoded);
   auto made = SignDeposit(header, bodies, owner);
-  if (jobs::IsToPredict(terms.purpose)) made.slots = SlotsText(SlotsOfRecords(slots));
+  if (jobs::IsToPredict(terms.purpose)) made.slots = SlotsText(made.id, SlotsOfRecords(slots));
   return made;
 }
 

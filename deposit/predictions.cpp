@@ -134,15 +134,17 @@ std::array<Holder, net::kParties> ByParty(const std::vector<PredictionsPart>& pa
   if (differ.size() == 2) {
     // Pairs (i, i + 1) and (i + 1, i + 2) have party i + 1 in common.
     const auto common = (differ[0] + 1) % all.size() == differ[1] ? differ[1] : differ[0];
-    throw DataError(fmt::format(
-        "{}: party {}'s part is not what both others have, expected the same components: that file is wrong",
-        all.at(common).file, common));
+    throw DataError(
+        fmt::format("{}: party {}'s part is not what both others have, expected the same components: that "
+                    "file is wrong, or of "
+                    "another run of the same job",
+                    all.at(common).file, common));
   }
   const auto first = differ[0];
   const auto second = (first + 1) % all.size();
   throw DataError(fmt::format(
       "{} and {}: the parts of parties {} and {} differ in the component that both hold, expected the same: "
-      "one of the two is wrong",
+      "one of the two is wrong, or of another run of the same job",
       all.at(first).file, all.at(second).file, first, second));
 }
 

@@ -13,8 +13,12 @@ void RequireOwnRecords(const StoreSpec& store, const SplitTarget& target);
 /// Bytes that rows take on disk then; 0 without it.
 [[nodiscard]] double RowDisk(const RecordSchema& records);
 
-/// With data.memory the rows of each block in which they are read: so many that they and what is computed of them take no
-/// more, and no fewer than kFewestBlockRows where there are as many. Without it 0. Throws ConfigError where these do not fit.
+/// Bytes of a number while its row is checked: lifted, squared, and what is dealt and sent for that.
+inline constexpr double kBytesOfACheckedNumber = 256;
+
+/// With data.memory the rows of each block in which they are read: so many that they and what is computed of them, by a
+/// linear model or in sums, take no more. Without it 0. Throws ConfigError where kFewestBlockRows do not fit, or half of it
+/// is too little to check as many.
 [[nodiscard]] std::int64_t BlockRows(const RecordSchema& records);
 inline constexpr std::int64_t kFewestBlockRows = 64;
 

@@ -26,9 +26,8 @@ class JobOf : public Job {
     const auto cost = Cost();
     JobPlan plan{
         .events = Events(), .forms = {PlanRun(cost, "", link)}, .apart = cost.apart, .memory = cost.memory};
-    const double rows = Records() != nullptr ? RowDisk(*Records()) : 0;
     for (std::size_t party = 0; party < net::kParties; ++party)
-      plan.disk.at(party) = kBytesOfSmallFiles + rows + cost.results.at(party);
+      plan.disk.at(party) = kBytesOfSmallFiles + cost.results.at(party);
     return plan;
   }
 

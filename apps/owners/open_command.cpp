@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -31,14 +32,27 @@ struct OpenOptions {
   std::vector<std::string> files;
 };
 
-/// What party 0's file of the deposit begins with, which this owner has signed.
-deposit::Prefix OwnPrefix(const fs::path& file, const deposit::KeyPair& owner) {
+/// A deposit of this owner's, by what party 0's file of it begins with.
+struct OwnDeposit {
+  deposit::Hash id{};
+  deposit::Hash study{};
+};
+
+OwnDeposit ReadOwn(const fs::path& file, const deposit::KeyPair& owner) {
   const RegularFile opened(file);
   if (!opened)
     throw ConfigError(fmt::format("{}: {}, expected the deposit's file", file.string(), opened.cause()));
   const auto bytes = deposit::PrefixIn(opened);
   if (!bytes) throw DataError(file.string() + ": found another kind of file, expected a deposit");
-  return deposit::CheckedPrefix(*bytes, opened.size(), 0, {{.name = "this owner", .key = owner.known}}, file);
+  const auto prefix =
+      deposit::CheckedPrefix(*bytes, opened.size(), 0, {{.name = "this owner", .key = owner.known}}, file);
+  const auto text = ReadTextFile(file, "a deposit", kLargestOwnFile);
+  const auto encoded = std::string_view(text).substr(deposit::kPrefixBytes, prefix.header_bytes);
+  const auto header = deposit::DecodeHeader(encoded);
+  if (!header || deposit::DepositId(encoded) != prefix.id)
+    throw DataError(file.string() +
+                    ": found a header that was changed, expected the one that its owner signed");
+  return {.id = prefix.id, .study = header->study};
 }
 
 int Open(const OpenOptions& options) {
@@ -48,21 +62,23 @@ int Open(const OpenOptions& options) {
   const auto study = deposit::ReadStudy(options.study);
   const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);
   const fs::path folder = options.deposit;
-  const auto prefix = OwnPrefix(folder / deposit::FileNameOf(0), owner);
+  const auto own = ReadOwn(folder / deposit::FileNameOf(0), owner);
+  if (deposit::IdOf(study) != own.study)
+    throw DataError(fmt::format("{}: found study {}, expected {}, that of the deposit in {}", options.study,
+                                ToHex(deposit::IdOf(study)), ToHex(own.study), folder.string()));
   std::vector<deposit::PredictionsPart> parts;
   std::vector<fs::path> files;
   for (const auto& file : options.files) {
     files.emplace_back(file);
     parts.push_back(
         deposit::OpenPredictions(ReadTextFile(file, "predictions of a party", kLargestOwnFile), owner, file));
-    if (parts.back().header.deposit != prefix.id)
+    if (parts.back().header.deposit != own.id)
       throw DataError(fmt::format("{}: found predictions of deposit {}, expected those of {}, the one in {}",
-                                  file, ToHex(parts.back().header.deposit), ToHex(prefix.id),
-                                  folder.string()));
+                                  file, ToHex(parts.back().header.deposit), ToHex(own.id), folder.string()));
   }
   const auto results = deposit::AddUp(parts, files);
   const auto& header = parts.front().header;
-  const auto of_records = deposit::ReadSlots(folder / deposit::kSlotsFile, header.rows);
+  const auto of_records = deposit::ReadSlots(folder / deposit::kSlotsFile, header.deposit, header.rows);
   WriteSecretFile(options.out, deposit::PredictionsCsvOf(header, results, of_records, study.records));
   std::cout << fmt::format("deposit {}\nrun     {}\n{} predictions: {}\n", ToHex(header.deposit),
                            ToHex(header.run), of_records.size(), options.out);

@@ -16,6 +16,9 @@ namespace trefoil {
 
 ScratchFile::ScratchFile(std::filesystem::path folder) : folder_(std::move(folder)) {
   const BlockingCall call("writing", folder_);
+  descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor_ >= 0) return;
+  // Not every file system has files without a name.
   auto name = (folder_ / "scratch-XXXXXX").string();
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);  // mode 0600
   if (descriptor_ < 0) throw CannotWrite(folder_);
@@ -34,7 +37,7 @@ void ScratchFile::Append(std::span<const std::uint8_t> bytes) {
   for (auto rest = bytes; !rest.empty();) {
     const auto count = pwrite(descriptor_, rest.data(), rest.size(), static_cast<off_t>(position));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw CannotWrite(folder_);
+    if (count <= 0) throw CannotWrite(folder_);
     rest = rest.subspan(static_cast<std::size_t>(count));
     position += static_cast<std::uint64_t>(count);
   }

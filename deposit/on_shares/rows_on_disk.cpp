@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/secrets/random.h"
 #include "base/secrets/sealed_box.h"
+#include "jobs/files/sealed_file.h"
 
 namespace trefoil::deposit {
 namespace {
@@ -22,8 +23,8 @@ std::size_t BytesOfMatrix(const RingMatrix& matrix) {
   return static_cast<std::size_t>(matrix.size()) * sizeof(mpc::Word);
 }
 
-/// What a piece is sealed with, so that no other can be taken for it.
-std::string HeaderOf(std::size_t piece) { return "trefoil rows " + std::to_string(piece); }
+/// What a piece is sealed with, so that no other can be taken for it, nor one that was taken back.
+std::string HeaderOf(std::uint64_t number) { return "trefoil rows " + std::to_string(number); }
 
 }  // namespace
 
@@ -38,9 +39,11 @@ void RowsOnDisk::Add(const ArithShare& rows) {
   std::vector<std::uint8_t> plain(2 * BytesOfMatrix(rows.own()));
   std::memcpy(plain.data(), rows.own().data(), plain.size() / 2);
   std::memcpy(plain.data() + plain.size() / 2, rows.next().data(), plain.size() / 2);
-  const auto sealed = Seal(key_, HeaderOf(pieces_.size()), plain);
-  Wipe(std::span(plain));
-  pieces_.push_back({.position = file_.size(), .bytes = sealed.size(), .rows = rows.rows()});
+  const jobs::SecretBytes secret(std::move(plain));
+  const auto number = sealed_++;
+  const auto sealed = Seal(key_, HeaderOf(number), secret.bytes());
+  pieces_.push_back(
+      {.number = number, .position = file_.size(), .bytes = sealed.size(), .rows = rows.rows()});
   file_.Append(sealed);
 }
 
@@ -55,15 +58,15 @@ ArithShare RowsOnDisk::Read(std::size_t piece) const {
   const auto& one = pieces_.at(piece);
   std::vector<std::uint8_t> sealed(one.bytes);
   file_.Read(one.position, sealed);
-  auto plain = Unseal(key_, HeaderOf(piece), sealed);
+  auto plain = Unseal(key_, HeaderOf(one.number), sealed);
   if (!plain)
     throw DataError(folder_.string() +
                     ": found rows changed that this run had written there, expected them as they were");
+  const jobs::SecretBytes secret(std::move(*plain));
   RingMatrix own(one.rows, shape_.columns);
   RingMatrix next(one.rows, shape_.columns);
-  std::memcpy(own.data(), plain->data(), BytesOfMatrix(own));
-  std::memcpy(next.data(), plain->data() + BytesOfMatrix(own), BytesOfMatrix(next));
-  Wipe(std::span(*plain));
+  std::memcpy(own.data(), secret.bytes().data(), BytesOfMatrix(own));
+  std::memcpy(next.data(), secret.bytes().data() + BytesOfMatrix(own), BytesOfMatrix(next));
   return {std::move(own), std::move(next)};
 }
 

@@ -39,6 +39,7 @@ class RowsOnDisk {
  private:
   /// Rows that were added together.
   struct Piece {
+    std::uint64_t number = 0;  ///< of all that were sealed
     std::uint64_t position = 0;
     std::uint64_t bytes = 0;  ///< sealed
     mpc::Index rows = 0;
@@ -51,6 +52,7 @@ class RowsOnDisk {
   SecretKey key_;
   ScratchFile file_;
   std::vector<Piece> pieces_{};
+  std::uint64_t sealed_ = 0;
   std::int64_t next_block_ = 0;
   std::size_t next_piece_ = 0;
   mpc::ArithShare piece_{};  ///< the one before it, of which rows may be left

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -67,9 +67,6 @@ std::optional<std::size_t> WhoSays(const std::array<std::string, net::kParties>&
 // A deposit is opened twice its size, and that may be half of data.memory.
 constexpr double kShareOfADeposit = 4;
 
-// While rows are checked: lifted, squared, and what is dealt and sent for that.
-constexpr double kBytesOfACheckedNumber = 256;
-
 constexpr char kRoom = '0';
 constexpr char kCapped = '1';
 
@@ -121,15 +118,26 @@ std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits
     return fmt::format(
         "{}.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
         records_.store.table, most, rows, deposits.size());
-  if (!records_.store.memory) return {};
-  const auto largest = std::max_element(deposits.begin(), deposits.end(), [](const auto& a, const auto& b) {
-    return a.second.header.capacity < b.second.header.capacity;
-  });
-  const auto bytes = static_cast<double>(BodyBytes(LayoutOf(records_), largest->second.header.capacity, 1));
-  if (kShareOfADeposit * bytes <= jobs::RowMemory(records_)) return {};
-  return fmt::format("{}.memory: found {}, expected at least {:.0f}, four times what deposit {} takes",
-                     records_.store.table, *records_.store.memory,
-                     std::ceil(std::ldexp(kShareOfADeposit * bytes, -20)), ToHex(largest->first));
+  return {};
+}
+
+/// With data.memory: whether a deposit is opened within its quarter.
+bool StoreRecords::FitsIntoMemory(const StoredDeposit& one) const {
+  if (!records_.store.memory) return true;
+  const auto bytes = static_cast<double>(BodyBytes(LayoutOf(records_), one.header.capacity, 1));
+  return kShareOfADeposit * bytes <= jobs::RowMemory(records_);
+}
+
+/// Before peers are troubled: throws ConfigError where the rows do not find room on disk.
+void StoreRecords::RequireDisk() const {
+  const auto& folder = party_.deposits->store;
+  const double wanted = jobs::RowDisk(records_);
+  std::error_code unknown;
+  const auto space = std::filesystem::space(folder, unknown);
+  if (unknown || static_cast<double>(space.available) >= wanted) return;
+  throw ConfigError(
+      fmt::format("{}: found {:.1f} MB free, expected at least {:.1f} MB for rows with data.memory",
+                  folder.string(), static_cast<double>(space.available) / 1e6, wanted / 1e6));
 }
 
 /// With data.memory: where rows lie that are used in blocks.
@@ -178,6 +186,7 @@ std::string StoreRecords::Load(const jobs::RecordSchema& records) {
     throw DataError(fmt::format("{}: found another study under the id {}", party_.deposits->store.string(),
                                 records_.store.study));
   RequireRecordsOf(study_, records_);
+  RequireDisk();
   // Of batches the peers know which are spent.
   if (const auto excess = records_.store.batches ? std::string() : ExcessOf(deposits); !excess.empty())
     throw ConfigError(excess);
@@ -291,11 +300,15 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
   std::vector<OpenedDeposit> kept;
   const auto on_disk = DiskForRows();
   const auto checked_at_once = std::min(
-      kCheckedAtOnce, static_cast<mpc::Index>(jobs::RowMemory(records_) / 2 / kBytesOfACheckedNumber));
+      kCheckedAtOnce, static_cast<mpc::Index>(jobs::RowMemory(records_) / 2 / jobs::kBytesOfACheckedNumber));
   for (const auto& id : ids) {
     const auto& one = deposits.at(id);
     if (jobs::IsToPredict(records_.store.purpose) && !SealingKeyOf(one.header.owner)) {
       fates.LeaveOut(one, "key", "nothing can be sealed to its owner's key");
+      continue;
+    }
+    if (!FitsIntoMemory(one)) {
+      fates.LeaveOut(one, "size", "to open it takes more than a quarter of data.memory");
       continue;
     }
     auto opened = store_->Read(one);

@@ -53,6 +53,8 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::vector<Hash> Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
                                            const std::map<Hash, StoredDeposit>& deposits,
                                            const jobs::CapOf& cap, DepositFates& fates) const;
+  [[nodiscard]] bool FitsIntoMemory(const StoredDeposit& one) const;
+  void RequireDisk() const;
   [[nodiscard]] std::shared_ptr<RowsOnDisk> DiskForRows() const;
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;
 

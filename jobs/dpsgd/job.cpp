@@ -167,7 +167,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
     all.memory->at(party) = MinMemory(job_, plan, party);
-  all.disk.fill(MinDisk(plan, job_.training.checkpoint_every > 0) + RowDisk(job_));
+  all.disk.fill(MinDisk(plan, job_.training.checkpoint_every > 0));
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "jobs/deposited_records.h"
 #include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/dpsgd/standardisation.h"
@@ -257,6 +258,20 @@ void CheckRowBits(const DpsgdSettings& job, const Section& document) {
 }
 
 /// What records that no party has in the clear ask of the rest of the job.
+void CheckMemory(const DpsgdSettings& job, const Section& data) {
+  if (job.privacy.sampling != ml::Sampling::kFull)
+    data.Fail("memory", fmt::format("found it with privacy.sampling \"{}\", expected \"full\" with it",
+                                    Samplings().TextOf(job.privacy.sampling)));
+  if (!job.model.hidden.empty())
+    data.Fail("memory", "found it with model.hidden, expected a linear model with it");
+  constexpr std::int64_t kMostBlocks = 10'000'000;
+  if (job.training.steps * BlocksOfRows(job) > kMostBlocks)
+    data.Fail("memory",
+              fmt::format("found {}, which makes more than {} blocks of all steps, expected more memory or "
+                          "fewer steps",
+                          *job.store.memory, kMostBlocks));
+}
+
 void CheckStore(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const char* table, const char* key, const char* expected) {
     document.Table(table).Refuse(key, fmt::format("{} with data.source \"store\"", expected));
@@ -274,10 +289,7 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
         .Refuse("checkpoint_every",
                 "0 with data.source \"store\" and privacy.sampling \"public\": a resumed run may find other "
                 "deposits, whose rows lie in other places");
-  if (job.store.memory && job.privacy.sampling != ml::Sampling::kFull)
-    document.Table("data").Fail(
-        "memory", fmt::format("found it with privacy.sampling \"{}\", expected \"full\" with it",
-                              Samplings().TextOf(job.privacy.sampling)));
+  if (job.store.memory) CheckMemory(job, document.Table("data"));
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
   if (job.initialisation) refuse("initialisation", "method", "\"none\"");

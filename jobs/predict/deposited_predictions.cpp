@@ -31,7 +31,7 @@ DepositedPredictions PredictDeposits(mpc::Context& party, const PredictSettings&
     part.deposit = checked.deposits.at(k);
     part.components = protocols::HandOut(Rows(results, made.rows, heights[k]),
                                          protocols::ReleaseReason::kPredictionsForOwner);
-    made.files.push_back({.name = fmt::format("predictions-{}.sealed", part.deposit.substr(0, 16)),
+    made.files.push_back({.name = fmt::format("predictions-{}.sealed", part.deposit),
                           .text = records.SealForOwner(part),
                           .secret = true});
     made.rows += heights[k];

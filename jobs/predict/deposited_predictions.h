@@ -10,7 +10,7 @@ namespace trefoil::jobs {
 
 /// Predictions of what owners deposited: this party's part for each of them.
 struct DepositedPredictions {
-  std::vector<ResultFile> files{};  ///< predictions-ID.sealed, ID the first 16 digits of the deposit's
+  std::vector<ResultFile> files{};  ///< predictions-ID.sealed, by the id of the deposit
   nlohmann::ordered_json deposits;  ///< SharedRecords::Checked::summary
   std::int64_t rows = 0;            ///< of all deposits that passed, padding included
 };

@@ -52,12 +52,13 @@ void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
       "`[owner_ledgers]`: they "
       "end the run before anything is charged, or are left out at all three.");
     v("memory", store.memory, WholeInterval{1, std::int64_t{1} << 24},
-      "MiB: rows lie sealed in the store's folder and are read a block at a time, in every step, so that "
-      "they and what "
-      "is computed of them take no more than this at once. Nothing is sent ahead then, whatever "
-      "`training.steps_ahead` "
-      "is. A deposit has to fit into a quarter. Without it all rows are in memory. Of type `dpsgd` with "
-      "`privacy.sampling` `full` alone.");
+      "MiB: rows lie sealed in the store's folder and are read a block at a time, in a training in every "
+      "step, so that "
+      "they and what is computed of them take no more than this at once. Nothing is sent ahead then, "
+      "whatever "
+      "`training.steps_ahead` is. A deposit that does not fit into a quarter is left out. Without it all "
+      "rows are in "
+      "memory. In trainings and tunings only with `privacy.sampling` `full` and without `model.hidden`.");
     v("capacity", s.rows[0], WholeInterval{1, 1'000'000'000},
       "The capacities of all deposits together, at most; what is planned is for so many rows.");
   };

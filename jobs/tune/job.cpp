@@ -243,7 +243,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
     all.memory->at(party) = MinMemory(job_, plan, party) + KeptRows() + 2 * models +
                             (HoldsTest(job_, static_cast<int>(party)) ? tests * sizeof(float) : 0);
   }
-  all.disk.fill(trials * MinDisk(plan, false) + RowDisk(job_));
+  all.disk.fill(trials * MinDisk(plan, false));
   return all;
 }
 

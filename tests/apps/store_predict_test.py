@@ -62,7 +62,7 @@ class OwnersWithRows(StoreProgramTest):
             self.assertEqual((code, error), (0, ""), output)
 
     def files_of(self, deposit):
-        return [f"r{party}/predictions-{deposit[:16]}.sealed" for party in range(3)]
+        return [f"r{party}/predictions-{deposit}.sealed" for party in range(3)]
 
     def open_args(self, owner, deposit, out, files=None):
         return ("owner", "open", "--key", f"{owner}/owner.key", "--deposit", f"rows-of-{owner}", "--study", "study.toml", "--out", out,
@@ -126,7 +126,7 @@ class OfDeposits(OwnersWithRows):
             self.assertIn("predictions are post-processing of the training", output)
             self.assertNotIn("ledger of", output)
             names = sorted(path.name for path in (self.folder / f"r{party}").iterdir())
-            sealed = sorted(f"predictions-{one[:16]}.sealed" for one in ids.values())
+            sealed = sorted(f"predictions-{one}.sealed" for one in ids.values())
             self.assertEqual(names, ["audit.jsonl", "data.salt", "job.toml", "party.log", *sealed, "record.json", "summary.json"])
             for name in sealed:
                 path = self.folder / f"r{party}" / name
@@ -151,9 +151,10 @@ class OfDeposits(OwnersWithRows):
     def test_deposits_of_rows_to_predict_say_nothing_of_labels_and_train_nothing(self):
         self.deposit_rows("clinic", 12)
         lines = (self.folder / "rows-of-clinic/slots.csv").read_text().splitlines()
-        self.assertEqual(lines[0], "record,slot")
-        self.assertEqual([line.split(",")[0] for line in lines[1:]], [str(k) for k in range(1, 9)])
-        slots = [int(line.split(",")[1]) for line in lines[1:]]
+        self.assertRegex(lines[0], "^deposit,[0-9a-f]{64}$")
+        self.assertEqual(lines[1:3], ["records,8", "record,slot"])
+        self.assertEqual([line.split(",")[0] for line in lines[3:]], [str(k) for k in range(1, 9)])
+        slots = [int(line.split(",")[1]) for line in lines[3:]]
         self.assertEqual((len(set(slots)), min(slots) >= 1, max(slots) <= 12), (8, True, True))
         self.assertEqual(stat.S_IMODE((self.folder / "rows-of-clinic/slots.csv").stat().st_mode), 0o600)
         self.assertFalse((self.folder / "of-clinic/slots.csv").exists())
@@ -184,7 +185,7 @@ class OfDeposits(OwnersWithRows):
         for code, output, error in self.train():
             self.assertEqual((code, error), (0, ""), output)
             self.assertIn(f"warning: deposit {hostile} of clinic is left out: a row is neither a record", output)
-        self.assertFalse((self.folder / f"r0/predictions-{hostile[:16]}.sealed").exists())
+        self.assertFalse((self.folder / f"r0/predictions-{hostile}.sealed").exists())
         self.assertEqual([(one["deposit"], one["why"]) for one in self.summary("r1")["deposits"]["left_out"]], [(hostile, "rows")])
         found = {owner: self.opened(owner, one) for owner, one in ids.items()}
         self.assertEqual(found, {owner: self.of_a_client(owner) for owner in ids})
@@ -217,18 +218,27 @@ class OfDeposits(OwnersWithRows):
         self.clear_runs()
         self.predict()
         self.fail_with(4, "are of different deposits, runs or jobs",
-                       *self.open_args("clinic", None, "x.csv", [own[0], f"before/predictions-{ids['clinic'][:16]}.sealed", own[2]]))
+                       *self.open_args("clinic", None, "x.csv", [own[0], f"before/predictions-{ids['clinic']}.sealed", own[2]]))
         # Of one job in another session: whole, and of another sharing.
         shutil.copytree(self.folder / "r1", self.folder / "earlier")
         self.clear_runs()
         self.predict()
         self.fail_with(4, "party 1's part is not what both others have",
-                       *self.open_args("clinic", None, "x.csv", [own[2], own[0], f"earlier/predictions-{ids['clinic'][:16]}.sealed"]))
+                       *self.open_args("clinic", None, "x.csv", [own[2], own[0], f"earlier/predictions-{ids['clinic']}.sealed"]))
         self.assertFalse((self.folder / "x.csv").exists())
         self.opened("clinic", ids["clinic"])
         self.fail_with(2, "clinic.csv: exists already", *self.open_args("clinic", ids["clinic"], "clinic.csv"))
-        (self.folder / "rows-of-clinic/slots.csv").write_text("record,slot\n1,13\n")
-        self.fail_with(4, "slots.csv: line 2: found something else, expected a slot from 1 to 12", *self.open_args("clinic", ids["clinic"], "x.csv"))
+        slots = self.folder / "rows-of-clinic/slots.csv"
+        kept = slots.read_text()
+        slots.write_text("".join(kept.splitlines(keepends=True)[:-1]))
+        self.fail_with(4, "slots.csv: found 7 records, expected the 8 of its second line", *self.open_args("clinic", ids["clinic"], "x.csv"))
+        slots.write_text((self.folder / "rows-of-hospital/slots.csv").read_text())
+        self.fail_with(4, f"slots.csv: line 1: found something else, expected the deposit {ids['clinic']}",
+                       *self.open_args("clinic", ids["clinic"], "x.csv"))
+        slots.write_text(kept)
+        self.write("other.toml", (self.folder / "study.toml").read_text().replace('["no", "yes"]', '["yes", "no"]'))
+        swapped = ["other.toml" if word == "study.toml" else word for word in self.open_args("clinic", ids["clinic"], "x.csv")]
+        self.fail_with(4, "other.toml: found study", *swapped)
 
     def test_what_does_not_fit_is_said_before_peers_are_met(self):
         run = ("run", "--config", "d/party-0/party.toml", "--job", "job.toml", "--out")

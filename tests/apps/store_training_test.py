@@ -79,7 +79,7 @@ class StoreTraining(StoreProgramTest):
         self.assertEqual((event["sampling"], event["sampling_rate"], event["steps"], record["deposited"]), ("full", 1, STEPS, True))
 
     def test_rows_are_read_in_blocks_where_memory_is_set(self):
-        ids = {owner: self.deposit(owner, capacity=2900) for owner in self.owners}
+        ids = {owner: self.deposit(owner, capacity=700) for owner in self.owners}
         for owner in self.owners:
             self.accept(f"of-{owner}")
         secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
@@ -87,7 +87,7 @@ class StoreTraining(StoreProgramTest):
         change_rows(self.folder / "hostile", secrets, key_of(self.folder / "clinic/owner.key"), lambda words: plus(words, MASK + ROW, 8, 1 << 16))
         hostile = self.accept("hostile")
         # Three blocks; a step's sum is divided by the capacity.
-        blocks = (("capacity = 80", "capacity = 6000\nmemory = 1"), ("learning_rate = 3.0", "learning_rate = 225.0"))
+        blocks = (("capacity = 80", "capacity = 1500\nmemory = 1"), ("learning_rate = 3.0", "learning_rate = 56.25"))
         for job, plain, delta in ((JOB, plain_weights, 0.004), (SQUARES, plain_squares, 0.08)):
             self.write_job(*blocks[:2 if job == JOB else 1], job=job)
             self.assertIn("1.0 MB of memory at least", self.succeed("plan", "--job", "job.toml"))
@@ -129,6 +129,10 @@ class StoreTraining(StoreProgramTest):
     def test_memory_has_its_refusals(self):
         self.write_job(("capacity = 80", "capacity = 80\nmemory = 1"), ('sampling = "full"', 'sampling = "public"'), ('expected_batch = "auto"', "expected_batch = 20"))
         self.fail_with(2, 'data.memory: found it with privacy.sampling "public", expected "full" with it', "plan", "--job", "job.toml")
+        self.write_job(("capacity = 80", "capacity = 80\nmemory = 1"), ('loss = "squared"', "hidden = [3]"))
+        self.fail_with(2, "data.memory: found it with model.hidden, expected a linear model with it", "plan", "--job", "job.toml")
+        self.write_job(("capacity = 80", "capacity = 1000000000\nmemory = 1"), ("steps = 8", "steps = 100000"))
+        self.fail_with(2, "data.memory: found 1, which makes more than 10000000 blocks of all steps", "plan", "--job", "job.toml")
         self.write_job(("capacity = 80", "capacity = 80\nmemory = 0"))
         self.fail_with(2, "data.memory: found 0, expected", "plan", "--job", "job.toml")
 

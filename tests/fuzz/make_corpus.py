@@ -416,7 +416,7 @@ def deposits():
     write("predictions", "classes", predictions + struct.pack("<QIHHQ", 2, 1, 0, 0, 0) + struct.pack("<4Q", 1, 0, 1, 1))
     write("predictions", "scores", predictions + struct.pack("<QIHHQ", 2, 1, 1, 32, 1 << 31) + struct.pack("<4Q", 1 << 33, 0, 1, 1))
     write("predictions", "long", predictions + struct.pack("<QIHHQ", 1 << 63, 1 << 31, 0, 0, 0) + bytes(32))
-    write("predictions", "slots.csv", "record,slot\n1,4\n2,1\n")
+    write("predictions", "slots.csv", "deposit," + 64 * "0" + "\nrecords,2\nrecord,slot\n1,4\n2,1\n")
     write("deposit", "withdrawal", b"trefoil withdrawal\n" + struct.pack("<I", 1) + hashlib.sha256(header).digest() + bytes.fromhex(OWNER_KEY) + bytes(72))
     study = 'version = 1\nname = "s"\nfraction_bits = 16\n'
     study += re.sub(r"(?m)^(name|rows|version|type) = .*\n", "", TRAINING.split("[training]")[0]).replace("[data]", "[columns]").lstrip()

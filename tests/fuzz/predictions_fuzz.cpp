@@ -50,8 +50,8 @@ void Read(std::span<const std::uint8_t> input) {
   }
   const InputFile file(text);
   ReadAs<DataError>([&] {
-    const auto slots = deposit::ReadSlots(file.path(), kCapacity);
-    Check(deposit::SlotsText(slots) == text, "slots that are not what they were");
+    const auto slots = deposit::ReadSlots(file.path(), {}, kCapacity);
+    Check(deposit::SlotsText({}, slots) == text, "slots that are not what they were");
     return slots;
   });
 }

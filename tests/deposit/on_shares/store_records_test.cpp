@@ -117,14 +117,14 @@ TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {
     EXPECT_THAT(seen.error, HasSubstr("not in the store of party 1"));
 }
 
-// Three blocks of 1334 rows, of which the first ends in the second deposit, and the last has padding of no deposit. What is
+// Three blocks of 234 rows, of which the first ends in the second deposit, and the last has padding of no deposit. What is
 // withdrawn since counts in the next session, as without blocks.
 TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
   records_.store.memory = 1;
-  records_.data.rows = {4000, 0, 0};
-  ASSERT_EQ(jobs::BlockRows(records_), 1334);
-  const auto id = Accept(Made(5, 1300));
-  Accept(Made(6, 1500));
+  records_.data.rows = {700, 0, 0};
+  ASSERT_EQ(jobs::BlockRows(records_), 234);
+  const auto id = Accept(Made(5, 200));
+  Accept(Made(6, 300));
   const auto opened = RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto records = Opened(party.self());
     (void)records->Load(records_);
@@ -141,23 +141,34 @@ TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
   std::vector<mpc::Word> classes(4);
   for (std::size_t block = 0; block < 3; ++block) {
     const auto& rows = opened[0].at(block);
-    ASSERT_EQ(rows.rows(), 1334);
+    ASSERT_EQ(rows.rows(), 234);
     EXPECT_TRUE((rows == opened[0].at(block + 3)).all()) << "the same in the next step";
     EXPECT_TRUE((rows == opened[2].at(block)).all());
     for (Index k = 0; k < 4; ++k) classes.at(static_cast<std::size_t>(k)) += rows.col(kMaskColumn + k).sum();
   }
   EXPECT_EQ(classes, (std::vector<mpc::Word>{6, 2, 2, 2}));
-  EXPECT_EQ(opened[0].at(2).bottomRows(1200).sum(), 0U);
+  EXPECT_EQ(opened[0].at(2).bottomRows(202).sum(), 0U);
 }
 
-TEST_F(StoreRecordsTest, HaveToFitIntoAQuarterOfTheMemory) {
+TEST_F(StoreRecordsTest, AreLeftOutWhereTheyDoNotFitIntoAQuarterOfTheMemory) {
   records_.store.memory = 1;
   records_.data.rows = {20'000, 0, 0};
   Accept(Made(5, 5'000));
-  EXPECT_EQ(WhyNot(), "");
   const auto id = Accept(Made(6, 7'000));
-  EXPECT_THAT(WhyNot(),
-              HasSubstr("data.memory: found 1, expected at least 2, four times what deposit " + ToHex(id)));
+  for (const auto& seen : Shared()) {
+    const auto left_out = nlohmann::json::parse(seen.summary).at("left_out");
+    ASSERT_EQ(left_out.size(), 1U) << seen.error;
+    EXPECT_EQ(left_out.at(0).at("deposit"), ToHex(id));
+    EXPECT_EQ(left_out.at(0).at("why"), "size");
+    EXPECT_THAT(seen.warnings, testing::ElementsAre(HasSubstr("more than a quarter of data.memory")));
+  }
+}
+
+TEST_F(StoreRecordsTest, WantRoomOnDiskWhereMemoryIsSet) {
+  records_.store.memory = std::int64_t{1} << 24;
+  records_.data.rows = {std::int64_t{1} << 50, 0, 0};
+  Accept(Made(5));
+  EXPECT_THAT(WhyNot(), HasSubstr("MB for rows with data.memory"));
 }
 
 TEST_F(StoreRecordsTest, AreRefusedAtAllThreeWhereTheyBecomeTooManyRows) {

@@ -162,8 +162,8 @@ TEST_P(DepositedPredictionsTest, SealToEachOwnerWhatTheModelSaysAtThePlannedCost
     EXPECT_THAT(seen.warnings, ElementsAre("one is left out"));
     EXPECT_EQ(seen.summary, R"({"used":2})");
     ASSERT_EQ(seen.files.size(), 2U);
-    EXPECT_EQ(seen.files[0].name, "predictions-aaaaaaaaaaaaaaaa.sealed");
-    EXPECT_EQ(seen.files[1].name, "predictions-bbbbbbbbbbbbbbbb.sealed");
+    EXPECT_EQ(seen.files[0].name, "predictions-" + std::string(64, 'a') + ".sealed");
+    EXPECT_EQ(seen.files[1].name, "predictions-" + std::string(64, 'b') + ".sealed");
     for (const auto& file : seen.files) {
       EXPECT_TRUE(file.secret);
       EXPECT_EQ(file.text, "sealed");
