@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# docker-compose.yml and docker-compose.owners.yml for real, on fresh clones.
+# docker-compose.yml for real, without and with its profile `owners`, on fresh clones.
 # Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`.
 
 CHECKS=(

@@ -33,6 +33,38 @@ class Deploy(unittest.TestCase):
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
 
+    def compose_services(self):
+        """Each service of docker-compose.yml: its text, and that of what it merges, the nearest first. By hand, since the tests need no
+        package for YAML."""
+        text = self.read("docker-compose.yml")
+        section = text.split("\nservices:\n")[1].split("\nvolumes:\n")[0]
+        services = re.findall(r"(?m)^  ([\w-]+):(?: &([\w-]+))?\n((?:    .*\n|\n)+)", section)
+        anchors = dict(re.findall(r"(?m)^x-[\w-]+: &([\w-]+)\n((?:  .*\n)+)", text)) | {anchor: block for _, anchor, block in services}
+
+        def merged(block):
+            base = re.search(r"(?m)^ {2,4}<<: \*([\w-]+)$", block)
+            return [block] + (merged(anchors[base.group(1)]) if base else [])
+
+        return {name: merged(block) for name, _, block in services}
+
+    def test_compose_starts_owners_by_their_profile_only(self):
+        services = self.compose_services()
+        alone = [name for name, blocks in services.items() if not any("profiles: [owners]" in block for block in blocks)]
+        self.assertEqual(alone, ["prepare", "party-0", "party-1", "party-2"])
+        self.assertLessEqual({"owner", *(f"{kind}-{i}" for kind in ("deposits", "inbox") for i in range(3))}, set(services))
+        for name in ("docker-compose.yml", "docs/howto/operations.md", "README.md", "scripts/acceptance.d/run_containers.sh"):
+            self.assertTrue(re.search(rf"podman-compose (-p \S+ )?up {' '.join(alone)}\b", self.read(name)), name)
+        hosts = re.findall(r"(?m)^ +TREFOIL_(?:HOSTS|INBOXES): (.*)$", self.read("docker-compose.yml"))
+        self.assertEqual(len(hosts), 2)
+        for host in ",".join(hosts).split(","):
+            self.assertIn(host.split(":")[0], list(services))
+
+    def test_compose_confines_every_container(self):
+        for name, blocks in self.compose_services().items():
+            for key, value in (("read_only", "true"), ("cap_drop", "[ALL]"), ("security_opt", '["no-new-privileges"]')):
+                found = re.findall(rf"(?m)^ +{key}: (.*)$", "".join(blocks))
+                self.assertEqual(found, [value], f"{name}: {key}")
+
     def test_compose_mounts_nothing_that_is_made_on_the_host(self):
         text = self.read("docker-compose.yml")
         self.assertEqual(set(re.findall(r"- (\./[^:]*):", text)), {"./configs"})
