@@ -55,7 +55,7 @@ struct StoreSpec {
   const char* table = "data";     ///< of the job file, that says so
   CappedDeposits capped = CappedDeposits::kEnd;
   std::optional<std::int64_t> memory{};  ///< MiB that rows may take at once, which lie on disk then
-  std::optional<BatchSpec> batches{};  ///< where owners deposit batches in place of their records
+  std::optional<BatchSpec> batches{};    ///< where owners deposit batches in place of their records
 };
 
 /// Whether deposits of this purpose are rows to predict, whose labels say nothing: "predict", and what begins with
