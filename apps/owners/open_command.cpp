@@ -14,6 +14,7 @@
 #include "base/files/files.h"
 #include "base/secrets/locked_memory.h"
 #include "base/secrets/sha256.h"
+#include "deposit/bytes.h"
 #include "deposit/make_deposit.h"
 #include "deposit/predictions.h"
 #include "deposit/read_deposit.h"
@@ -39,14 +40,12 @@ struct OwnDeposit {
 };
 
 OwnDeposit ReadOwn(const fs::path& file, const deposit::KeyPair& owner) {
-  const RegularFile opened(file);
-  if (!opened)
-    throw ConfigError(fmt::format("{}: {}, expected the deposit's file", file.string(), opened.cause()));
-  const auto bytes = deposit::PrefixIn(opened);
-  if (!bytes) throw DataError(file.string() + ": found another kind of file, expected a deposit");
+  const auto text = ReadTextFile(file, "the deposit's file", kLargestOwnFile);
+  if (text.size() < deposit::kPrefixBytes)
+    throw DataError(file.string() + ": found another kind of file, expected a deposit");
   const auto prefix =
-      deposit::CheckedPrefix(*bytes, opened.size(), 0, {{.name = "this owner", .key = owner.known}}, file);
-  const auto text = ReadTextFile(file, "a deposit", kLargestOwnFile);
+      deposit::CheckedPrefix(deposit::BytesOf(text).first<deposit::kPrefixBytes>(), text.size(), 0,
+                             {{.name = "this owner", .key = owner.known}}, file);
   const auto encoded = std::string_view(text).substr(deposit::kPrefixBytes, prefix.header_bytes);
   const auto header = deposit::DecodeHeader(encoded);
   if (!header || deposit::DepositId(encoded) != prefix.id)

@@ -10,6 +10,7 @@
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
+#include "tests/jobs/job_on_deposits.h"
 #include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
@@ -256,15 +257,7 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
   const auto job = MakeDpsgdJob(ReadTargets(kStoreJob));
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->WithCanaries(10); }),
               HasSubstr("\"files\" for an audit"));
-  std::array<PartyFile, 3> parties;
-  EXPECT_THAT(ErrorText<ConfigError>([&] {
-                (void)job->Split(
-                    {.job_file = "x.toml", .data = {}, .test = {}, .party_folders = {}, .parties = parties});
-              }),
-              HasSubstr("x.toml: data.source: found \"store\""));
-  const PartyFile party;
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->Inputs(party, "p.toml", {}).at(0).load(); }),
-              HasSubstr("trefoil run and check alone read a store"));
+  ExpectNoRecordsOfItsOwn(*job);
 }
 
 TEST(StoreJob, IsOfTypesThatTakeDepositsAlone) {

@@ -14,6 +14,7 @@
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/kept_job.h"
 #include "tests/support/error_text.h"
 #include "tests/support/faults/file_calls.h"
 #include "tests/support/fixed_key.h"
@@ -24,28 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
-
-constexpr const char* kKeptJob = R"(version = 1
-type = "dpsgd"
-name = "kept"
-[data]
-name = "kept"
-format = "idx"
-rows = [20, 20, 20]
-features = 4
-classes = 3
-[training]
-steps = 3
-expected_batch = 12
-max_batch_per_owner = 20
-learning_rate = 1
-[privacy]
-sigma = 1.5
-delta = 1e-5
-clip = 0.5
-[release]
-to = []
-)";
 
 constexpr mpc::Word kMarker = 0x0123456789ABCDEF;
 

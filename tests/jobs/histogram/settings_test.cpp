@@ -14,6 +14,7 @@
 #include "protocols/arithmetic/input.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
+#include "tests/jobs/job_on_deposits.h"
 #include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
@@ -194,15 +195,7 @@ TEST(HistogramJob, OfDepositsIsOnRecordsThatNoPartyBrings) {
   // The same is charged wherever the records are.
   EXPECT_EQ(job->Epsilons().insider, files->Epsilons().insider);
   EXPECT_EQ(job->Epsilons().outsider, files->Epsilons().outsider);
-  std::array<PartyFile, 3> parties;
-  EXPECT_THAT(ErrorText<ConfigError>([&] {
-                (void)job->Split(
-                    {.job_file = "x.toml", .data = {}, .test = {}, .party_folders = {}, .parties = parties});
-              }),
-              HasSubstr("x.toml: data.source: found \"store\""));
-  const PartyFile party;
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->Inputs(party, "p.toml", {}).at(0).load(); }),
-              HasSubstr("trefoil run and check alone read a store"));
+  ExpectNoRecordsOfItsOwn(*job);
 }
 
 /// What parties bring themselves is shared first.

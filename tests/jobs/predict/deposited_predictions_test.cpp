@@ -10,6 +10,8 @@
 #include "jobs/predict/shared_classifier.h"
 #include "ml/on_shares/prediction.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/edit_case.h"
+#include "tests/jobs/kept_job.h"
 #include "tests/reference/plain_classifier.h"
 #include "tests/support/ml_test.h"
 
@@ -24,27 +26,10 @@ using testing_support::InsecureDeal;
 using testing_support::RunParties;
 using testing_support::Seed;
 
-constexpr const char* kJobOfModel = R"(version = 1
-type = "dpsgd"
-name = "kept"
-[data]
-name = "kept"
-format = "idx"
-rows = [20, 20, 20]
-features = 4
-classes = 2
-[training]
-steps = 3
-expected_batch = 12
-max_batch_per_owner = 20
-learning_rate = 1
-[privacy]
-sigma = 1.5
-delta = 1e-5
-clip = 0.5
-[release]
-to = []
-)";
+/// The model's, of two classes.
+DpsgdSettings JobOfModel(const TemporaryFolder& folder) {
+  return ReadDpsgdSettings(folder.Write("job.toml", Replaced(kKeptJob, "classes = 3", "classes = 2")));
+}
 
 constexpr Index kHeight = 6;
 constexpr std::int64_t kCapacity = 20;
@@ -139,7 +124,7 @@ class DepositedPredictionsTest : public testing::TestWithParam<bool> {
   }
 
   TemporaryFolder folder_;
-  ModelSchema schema_ = ModelSchemaOf(ReadDpsgdSettings(folder_.Write("job.toml", kJobOfModel)));
+  ModelSchema schema_ = ModelSchemaOf(JobOfModel(folder_));
   RingMatrix weights_ = testing_support::RandomSigned(8, 5, 1, 16);
   RingMatrix rows_ = RingMatrix::Zero(2 * kHeight, 6);
 };
@@ -200,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, DepositedPredictionsTest, testing::Bool(),
 
 TEST(DepositedPredictionsCost, DependsOnTheCapacityAlone) {
   const TemporaryFolder folder;
-  const auto schema = ModelSchemaOf(ReadDpsgdSettings(folder.Write("job.toml", kJobOfModel)));
+  const auto schema = ModelSchemaOf(JobOfModel(folder));
   auto job = JobOf(1024);
   const auto one = ClassifyBySharesCost(job, schema, protocols::Form::kBulk);
   job.rows = 2048;
