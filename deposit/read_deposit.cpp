@@ -1,13 +1,13 @@
 #include "deposit/read_deposit.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 
 #include "base/error.h"
+#include "base/files/at_position.h"
 #include "base/files/regular_file.h"
 #include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
@@ -59,16 +59,11 @@ class Reading {
 
   /// Pre: they are there, unless somebody cuts the file meanwhile.
   void ReadInto(std::uint64_t first, std::span<std::uint8_t> out) const {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const auto count =
-          pread(file_.descriptor(), out.data() + done, out.size() - done, static_cast<off_t>(first + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0)
-        throw ConfigError(fmt::format("{}: {}, expected a deposit", path_.string(), DescribeErrno(errno)));
-      if (count == 0) Refuse(Reason::kSize, fmt::format("{} bytes", first + done), "a whole deposit");
-      done += static_cast<std::size_t>(count);
-    }
+    const auto done = ReadAt(file_.descriptor(), first, out);
+    if (done == out.size()) return;
+    if (errno != 0)
+      throw ConfigError(fmt::format("{}: {}, expected a deposit", path_.string(), DescribeErrno(errno)));
+    Refuse(Reason::kSize, fmt::format("{} bytes", first + done), "a whole deposit");
   }
 
   /// What the file begins with, into `bytes`.
@@ -171,9 +166,7 @@ std::array<std::span<const std::uint8_t>, 2> CheckedComponents(const Header& hea
 
 std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile& file) {
   std::array<std::uint8_t, kPrefixBytes> prefix{};
-  if (!file || file.size() < prefix.size() ||
-      pread(file.descriptor(), prefix.data(), prefix.size(), 0) != static_cast<ssize_t>(prefix.size()))
-    return {};
+  if (!file || file.size() < prefix.size() || ReadAt(file.descriptor(), 0, prefix) < prefix.size()) return {};
   return prefix;
 }
 

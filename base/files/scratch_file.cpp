@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/at_position.h"
 #include "base/files/regular_file.h"
 #include "base/files/sync_to_disk.h"
 #include "base/threads/blocking_call.h"
@@ -33,28 +34,15 @@ ScratchFile::~ScratchFile() { close(descriptor_); }
 
 void ScratchFile::Append(std::span<const std::uint8_t> bytes) {
   const BlockingCall call("writing", folder_);
-  auto position = size_;
-  for (auto rest = bytes; !rest.empty();) {
-    const auto count = pwrite(descriptor_, rest.data(), rest.size(), static_cast<off_t>(position));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw CannotWrite(folder_);
-    rest = rest.subspan(static_cast<std::size_t>(count));
-    position += static_cast<std::uint64_t>(count);
-  }
-  size_ = position;
+  if (!WriteAt(descriptor_, size_, bytes)) throw CannotWrite(folder_);
+  size_ += bytes.size();
 }
 
 void ScratchFile::Read(std::uint64_t position, std::span<std::uint8_t> bytes) const {
   const BlockingCall call("reading", folder_);
-  for (auto rest = bytes; !rest.empty();) {
-    const auto count = pread(descriptor_, rest.data(), rest.size(), static_cast<off_t>(position));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0)
-      throw std::runtime_error(folder_.string() + ": cannot read what was written there: " +
-                               (count == 0 ? std::string("the file ends") : DescribeErrno(errno)));
-    rest = rest.subspan(static_cast<std::size_t>(count));
-    position += static_cast<std::uint64_t>(count);
-  }
+  if (ReadAt(descriptor_, position, bytes) < bytes.size())
+    throw std::runtime_error(folder_.string() + ": cannot read what was written there: " +
+                             (errno == 0 ? std::string("the file ends") : DescribeErrno(errno)));
 }
 
 void ScratchFile::Cut(std::uint64_t size) {

@@ -1,7 +1,6 @@
 #include "deposit/inbox/send_deposit.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/files/at_position.h"
 #include "base/files/files.h"
 #include "base/files/regular_file.h"
 #include "deposit/bytes.h"
@@ -93,16 +93,9 @@ class Sending {
   }
 
   void Read(std::uint64_t first, std::span<std::uint8_t> out) const {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const auto count =
-          pread(file_.descriptor(), out.data() + done, out.size() - done, static_cast<off_t>(first + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0)
-        throw ConfigError(fmt::format("{}: {}, expected a whole deposit", path_.string(),
-                                      count < 0 ? DescribeErrno(errno) : "it was cut"));
-      done += static_cast<std::size_t>(count);
-    }
+    if (ReadAt(file_.descriptor(), first, out) < out.size())
+      throw ConfigError(fmt::format("{}: {}, expected a whole deposit", path_.string(),
+                                    errno != 0 ? DescribeErrno(errno) : "it was cut"));
   }
 
   std::string Checked(const std::string& receipt) const {

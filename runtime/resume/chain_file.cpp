@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/at_position.h"
 #include "base/files/files.h"
 #include "base/files/regular_file.h"
 #include "base/files/sync_to_disk.h"
@@ -33,25 +36,14 @@ std::string ReadFrom(int descriptor, std::size_t first, const fs::path& file) {
         fmt::format("{}: found {} bytes, expected at most {}", file.string(), size, kLargestOwnFile));
   if (size < first) throw DataError(file.string() + ": became shorter while it was in use");
   std::string text(size - first, '\0');
-  for (std::size_t done = 0; done < text.size();) {
-    const auto count =
-        pread(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(first + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw FileError(file, "cannot be read");
-    done += static_cast<std::size_t>(count);
-  }
+  if (ReadAt(descriptor, first, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}) < text.size())
+    throw FileError(file, "cannot be read");
   return text;
 }
 
-void WriteAt(int descriptor, std::size_t offset, const std::string& text, const fs::path& file) {
-  for (std::size_t done = 0; done < text.size();) {
-    const auto count =
-        pwrite(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw CannotWrite(file);
-    done += static_cast<std::size_t>(count);
-  }
-  if (fsync(descriptor) != 0) throw CannotWrite(file);
+void WriteFrom(int descriptor, std::size_t offset, const std::string& text, const fs::path& file) {
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  if (!WriteAt(descriptor, offset, bytes) || fsync(descriptor) != 0) throw CannotWrite(file);
 }
 
 }  // namespace
@@ -134,7 +126,7 @@ void ChainFile::Follow(const Apply& apply) {
 
 void ChainFile::RepairEnd(dp::Tail tail) {
   if (tail == dp::Tail::kWholeLine) {
-    WriteAt(descriptor_, bytes_, "\n", file_);
+    WriteFrom(descriptor_, bytes_, "\n", file_);
     ++bytes_;
   } else if (tail == dp::Tail::kTornLine &&
              (ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0 || fsync(descriptor_) != 0)) {
@@ -146,7 +138,7 @@ void ChainFile::Append(const nlohmann::json& content) {
   const BlockingCall call("writing", file_);
   const auto line = dp::SealLine(content, head_) + "\n";
   try {
-    WriteAt(descriptor_, bytes_, line, file_);
+    WriteFrom(descriptor_, bytes_, line, file_);
   } catch (...) {
     // What is left of the line would be taken for a torn one in any case.
     (void)!ftruncate(descriptor_, static_cast<off_t>(bytes_));
