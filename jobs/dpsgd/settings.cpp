@@ -45,7 +45,8 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
                     {ml::Loss::kPoisson, "poisson"}},
     Default(ml::Loss::kOneVsRest),
     "`softmax`: cross-entropy; with two classes the same as `one-vs-rest`; not with `truncation = "
-    "\"exact\"`. `squared`: of classes, or of the number of [data.target]. `huber`: of [data.target] alone. "
+    "\"exact\"`, which gains it nothing (`experiments.md`, \"Networks\"). `squared`: of classes, or of the "
+    "number of [data.target]. `huber`: of [data.target] alone. "
     "`poisson`: of counts, [data.target] with `low = 0`: the logarithm of the target is linear in the row.");
   v.When({s.loss == ml::Loss::kHuber, "model.loss \"huber\""}, [&] {
     v("huber_threshold", s.huber_threshold, kPositive,
@@ -54,7 +55,9 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
   });
   v("hidden", s.hidden, Wholes{{1, 100'000}, "an array of layer sizes"}, Default(std::vector<std::int64_t>{}),
     "Sizes of dense layers with rectifiers before the output; none: a linear model. With `clipping = "
-    "\"factorised\"` only.");
+    "\"factorised\"` and without [initialisation] only: what else there might be gains nothing, and on "
+    "extracted "
+    "features a linear model is as good (`experiments.md`, \"Networks\").");
   v.When({!s.hidden.empty(), "hidden layers", "only hidden layers have it, and model.hidden is empty"}, [&] {
     v("activation_bound", s.activation_bound, kPositive, Default(8.0),
       "1 … 1024; outputs of layers are min(max(z, 0), activation_bound).");

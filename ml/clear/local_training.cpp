@@ -42,7 +42,7 @@ void CheckLocal(const LocalSettings& s, const TrainingSettings& training, double
   if (!training.hidden.empty())
     throw ConfigError(
         "model.hidden: found hidden layers, expected [] with [initialisation], whose local models are "
-        "linear");
+        "linear: networks from local ones are no better at the same epsilon");
   for (const std::int64_t rows : training.rows) {
     if (rows < 1)
       throw ConfigError("data.rows: found a party without rows, expected rows at each with [initialisation]");

@@ -60,7 +60,10 @@ protocols::ExponentialTable ExponentialFor(const ActivationOptions& options) {
 
 protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
   if (options.rounding == protocols::Rounding::kExact)
-    throw ConfigError("training.truncation: found \"exact\", which model.loss \"softmax\" does not have");
+    throw ConfigError(
+        "training.truncation: found \"exact\", expected \"stochastic\" with model.loss \"softmax\", whose "
+        "models "
+        "exact rounding makes no better");
   if (options.logit_bound < kMinSoftmaxBound) {
     throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
                       ", expected at least 0.125 for model.loss \"softmax\"");

@@ -172,7 +172,8 @@ void CheckDomains(const TrainingSettings& s) {
         s.schedule.decay_factor, "above 0, at most 1");
   if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
     throw ConfigError(
-        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden");
+        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden: "
+        "\"published\" clips the same gradients at more cost, and unclipped ones need far more noise");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   const bool cut = s.sampling == Sampling::kOwnerPoisson || s.sampling == Sampling::kDeposited;
   check(!cut || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",

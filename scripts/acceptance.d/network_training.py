@@ -6,12 +6,13 @@ Usage: network_training.py FEATURES.npz JOB [COLUMNS] < RUNS > TABLE.csv      TR
 A line of RUNS is KEY=VALUE ..., and `#` begins a comment; keys and their defaults are in RUN below. Each run holds a ninth part
 of the records back, trains on the others and is measured on what was held back, three times with other cuts, first weights,
 batches and noise. The noise is an outsider's of JOB with that many rows, steps, batch and epsilon, by `trefoil plan`; with
-`local`, the number of steps of local trainings, two thirds of epsilon are theirs, as in configs/mnist-pea.toml.
+`local`, the number of steps of local trainings, a share of epsilon is theirs, as in configs/mnist-pea.toml.
 A simulation in single precision: batches by Poisson sampling, whole examples clipped as the program does; no roundings but with
 `rounding`. COLUMNS: the rows' public random projection to so many, scaled to their length, which makes runs cheaper.
 TABLE.csv has each line's keys, and the median, least and largest accuracy. Packages: numpy.
 """
 
+import functools
 import json
 import os
 import re
@@ -26,8 +27,8 @@ RUN = {
     "activation": "relu",       # relu (cut at activation_bound, as in the program), tanh or square
     "activation_bound": 8.0, "delta_bound": 4.0,
     "clipping": "factorised",   # or examples: nothing is clipped, noise for what a record may add whatever the weights are
-    "local": 0,                 # steps of each third's own training, whose average is the first model
-    "local_rate": 0.0,          # its rate; 0: that of the joint steps
+    "local": 0,                 # steps of each third's own training, at the same rate, whose average is the first model
+    "local_share": 2 / 3,       # of epsilon, which these are given
     "rounding": "none",         # exact (down) or stochastic: predictions, clipped errors and updates in units of 2^-16
     "seeds": 3,
 }
@@ -43,24 +44,23 @@ def read_run(line):
     return run
 
 
-def noise_multipliers(job, rows, run):
+@functools.cache
+def noise_multipliers(job, rows, epsilon, steps, batch, local, local_share):
     """Of an outsider in the joint steps, and of local trainings (0 without)."""
-    settings = {"data.rows": f"[{rows - 2 * (rows // 3)},{rows // 3},{rows // 3}]", "privacy.epsilon": run["epsilon"],
-                "training.steps": run["steps"], "training.expected_batch": run["batch"],
-                "training.max_batch_per_owner": rows // 3, "training.checkpoint_every": 0, "privacy.accountant": '"rdp"'}
-    if run["local"]:
-        settings |= {"initialisation.method": '"averaging"', "initialisation.steps": run["local"],
-                     "initialisation.expected_batch": run["batch"], "initialisation.learning_rate": 1.0,
-                     "initialisation.epsilon": run["epsilon"] * 2 / 3}
-    else:
-        del settings["privacy.accountant"]
+    settings = {"data.rows": f"[{rows - 2 * (rows // 3)},{rows // 3},{rows // 3}]", "privacy.epsilon": epsilon,
+                "training.steps": steps, "training.expected_batch": batch, "training.max_batch_per_owner": rows // 3,
+                "training.checkpoint_every": 0}
+    if local:
+        settings |= {"privacy.accountant": '"rdp"', "initialisation.method": '"averaging"', "initialisation.steps": local,
+                     "initialisation.expected_batch": batch, "initialisation.learning_rate": 1.0,
+                     "initialisation.epsilon": epsilon * local_share}
     command = [os.environ.get("TREFOIL", "build/bin/trefoil"), "plan", "--json", "--job", job]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    local = [re.search(r"noise multiplier ([0-9.]+)", line["sentence"]) for line in plan["statement"]
-             if line["key"] == "local_training"]
-    return plan["sigma"] * 1.5 ** 0.5, float(local[0][1]) if run["local"] else 0.0
+    of_local = [float(re.search(r"noise multiplier ([0-9.]+)", line["sentence"])[1])
+                for line in plan["statement"] if line["key"] == "local_training"]
+    return plan["sigma"] * 1.5 ** 0.5, of_local[0] if local else 0.0
 
 
 class Network:
@@ -166,8 +166,7 @@ def one_run(run, x, y, labels, held_out, multipliers, seed):
         for owner in range(3):
             local = Network(run, x.shape[1] - 1, y.shape[1], generator)
             local.weights = [weights.copy() for weights in network.weights]
-            rate = run["local_rate"] or run["rate"]
-            train(local, x, y, rows[owner::3], local_noise, run["local"], rate, generator)
+            train(local, x, y, rows[owner::3], local_noise, run["local"], run["rate"], generator)
             locals_.append(local.weights)
         network.weights = [sum(layer) / 3 for layer in zip(*locals_)]
     train(network, x, y, rows, steps_noise, run["steps"], run["rate"], generator)
@@ -206,7 +205,8 @@ def main():
         if not line.split("#")[0].strip():
             continue
         run = read_run(line)
-        multipliers = noise_multipliers(job, len(labels) - held_out, run)
+        noise_of = [run[key] for key in ("epsilon", "steps", "batch", "local", "local_share")]
+        multipliers = noise_multipliers(job, len(labels) - held_out, *noise_of)
         found = sorted(one_run(run, x, y, labels, held_out, multipliers, seed) for seed in range(run["seeds"]))
         figures = [found[len(found) // 2], found[0], found[-1]]
         print(",".join([*map(str, run.values()), *(f"{100 * figure:.2f}" for figure in figures)]), flush=True)

@@ -24,18 +24,22 @@ runs_of() {
       cat <<'RUNS'
 epsilon=3 rate=10 clip=2
 epsilon=3 rate=40 loss=softmax
-epsilon=3 rate=40 loss=softmax rounding=stochastic
-epsilon=3 rate=40 loss=softmax rounding=exact
-epsilon=3 rate=10 clip=1 hidden=64
+epsilon=3 rate=40 loss=softmax rounding=stochastic seeds=1
+epsilon=3 rate=40 loss=softmax rounding=exact seeds=1
+epsilon=3 rate=10 hidden=16 seeds=1
+epsilon=3 rate=10 clip=1 hidden=64 seeds=1
+epsilon=3 rate=10 hidden=64 loss=softmax seeds=1
 epsilon=3 rate=10 clip=1 hidden=128
-epsilon=3 rate=20 hidden=64 activation=tanh
-epsilon=3 rate=20 hidden=64 activation=square
-epsilon=3 rate=10 clip=1 hidden=128 activation=square
-epsilon=3 rate=10 clip=1 hidden=128 local=150
-epsilon=3 rate=0.3 hidden=64 clipping=examples activation_bound=1 delta_bound=0.125
-epsilon=1 rate=5 clip=2
-epsilon=1 rate=20 loss=softmax
-epsilon=1 rate=5 clip=1 hidden=128
+epsilon=3 rate=20 hidden=64 activation=tanh seeds=1
+epsilon=3 rate=20 hidden=64 activation=square seeds=1
+epsilon=3 rate=20 hidden=128 activation=square seeds=1
+epsilon=3 rate=10 clip=1 hidden=64 local=150 seeds=1
+epsilon=3 rate=10 clip=1 hidden=128 local=150 seeds=1
+epsilon=3 rate=0.5 hidden=64 loss=softmax clipping=examples activation_bound=1 delta_bound=0.125 seeds=1
+epsilon=1 rate=5 clip=2 seeds=1
+epsilon=1 rate=20 loss=softmax seeds=1
+epsilon=1 rate=5 clip=1 hidden=64 seeds=1
+epsilon=1 rate=5 clip=1 hidden=128 seeds=1
 RUNS
       ;;
     hog)
@@ -43,20 +47,29 @@ RUNS
 epsilon=3 rate=80
 epsilon=3 rate=40 loss=softmax
 epsilon=3 rate=10 clip=1 hidden=128
-epsilon=3 rate=20 hidden=64 activation=tanh
+epsilon=3 rate=10 clip=1 hidden=64 seeds=1
+epsilon=3 rate=20 hidden=64 activation=tanh seeds=1
+epsilon=3 rate=10 clip=1 hidden=128 local=150 seeds=1
 RUNS
       ;;
     imdb)
-      cat <<'RUNS'
-epsilon=3 steps=100 batch=2000 rate=2 clip=1.25
-epsilon=3 steps=100 batch=2000 rate=4 clip=1 hidden=16
+      sed 's/^/epsilon=3 steps=100 batch=2000 seeds=1 /' <<'RUNS'
+rate=2 clip=1.25
+rate=4 clip=1 hidden=16
+rate=4 clip=1 hidden=64
+rate=4 clip=1 hidden=16 local=100
 RUNS
       ;;
     cifar)
-      cat <<'RUNS'
-epsilon=3 steps=100 batch=4096 rate=40
-epsilon=3 steps=100 batch=4096 rate=20 loss=softmax
-epsilon=3 steps=100 batch=4096 rate=10 clip=1 hidden=64
+      sed 's/^/epsilon=3 steps=100 batch=4096 /' <<'RUNS'
+rate=40
+rate=40 loss=softmax
+rate=10 clip=1 hidden=64 loss=softmax
+rate=10 clip=1 hidden=64 seeds=1
+rate=10 clip=1 hidden=128 seeds=1
+rate=10 hidden=64 activation=tanh seeds=1
+rate=10 clip=1 hidden=64 activation=square seeds=1
+rate=10 clip=1 hidden=64 local=100 seeds=1
 RUNS
       ;;
   esac

@@ -1,5 +1,7 @@
 #include "ml/dpsgd/activation.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -247,8 +249,9 @@ TEST(MakeActivation, TakesOneVsRestForSoftmaxOfTwoClasses) {
 }
 
 TEST(MakeActivation, RefusesWhatSoftmaxDoesNotHave) {
-  EXPECT_THROW((void)MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .rounding = Rounding::kExact}),
-               ConfigError);
+  EXPECT_THAT(
+      [] { (void)MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .rounding = Rounding::kExact}); },
+      testing::ThrowsMessage<ConfigError>(testing::HasSubstr("expected \"stochastic\" with model.loss")));
   EXPECT_THROW((void)MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .logit_bound = 0.1}), ConfigError);
 }
 

@@ -1,5 +1,7 @@
 #include "ml/dpsgd/hidden_layers.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/clear/local_training.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "protocols/arithmetic/multiply.h"
 #include "tests/reference/plain_network.h"
@@ -267,8 +270,21 @@ TEST(NetworkPlan, RefusesWhatItHasNoCertificateFor) {
   EXPECT_NO_THROW((void)MakeStepPlan(settings));
   for (const Clipping clipping : {Clipping::kPublished, Clipping::kExamples}) {
     settings.clipping = clipping;
-    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+    EXPECT_THAT([&] { (void)MakeStepPlan(settings); },
+                testing::ThrowsMessage<ConfigError>(
+                    testing::HasSubstr("expected \"factorised\" with model.hidden: \"published\" clips")));
   }
+}
+
+TEST(NetworkPlan, RefusesLocalModels) {
+  TrainingSettings settings = SmallSettings();
+  settings.hidden = {8};
+  EXPECT_THAT(
+      [&] {
+        (void)MakeLocalPlan(settings,
+                            {.steps = 1, .expected_batch = 1, .learning_rate = 1, .clip = 1, .sigma = 1});
+      },
+      testing::ThrowsMessage<ConfigError>(testing::HasSubstr("networks from local ones are no better")));
 }
 
 TEST(NetworkPlan, RefusesLayersWhoseNormsLeaveTheRing) {
