@@ -2,8 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <cmath>
-
 #include "base/error.h"
 #include "jobs/records/record_fields.h"
 #include "ml/dpsgd/deposited_rows.h"
@@ -14,15 +12,12 @@ RowLayout LayoutOf(const jobs::RecordSchema& records) {
   RowLayout layout{
       .features = jobs::TrainedFeatures(records),
       .label_words = records.data.target || records.data.classes == 2 ? 1 : records.data.classes};
-  const double largest = std::ldexp(records.features.row_norm, records.fraction_bits);
   layout.feature_bits = ml::DepositedFeatureBits(records.features.row_norm, records.fraction_bits);
-  const double norms = std::ldexp(static_cast<double>(layout.features) + 1, 2 * layout.feature_bits + 2);
-  if (largest >= std::ldexp(1.0, layout.feature_bits - 2) || norms >= 0x1p63) {
+  if (!ml::DepositedNormsFit(layout.features, records.features.row_norm, records.fraction_bits))
     throw ConfigError(fmt::format(
         "fraction_bits: found {} with features.row_norm {} and {} features, expected fewer of them: "
         "squared norms of deposited rows could leave the ring",
         records.fraction_bits, records.features.row_norm, layout.features));
-  }
   return layout;
 }
 

@@ -151,6 +151,14 @@ std::uint64_t LargestSquaredNorm(double largest, int fraction_bits) {
   return static_cast<std::uint64_t>(squared);
 }
 
+std::uint64_t LargestNorm(std::uint64_t largest_squared_norm) {
+  Require(largest_squared_norm <= std::uint64_t{1} << 62, "LargestNorm: a squared norm of at most 2^62");
+  auto norm = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(largest_squared_norm)));
+  while (norm > 0 && norm * norm >= largest_squared_norm) --norm;
+  while (norm * norm < largest_squared_norm) ++norm;
+  return norm;
+}
+
 Index EncodedColumns(const StepPlan& plan) {
   return plan.settings.features + 1 + plan.columns + 1 + WeightColumns(plan);
 }

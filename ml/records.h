@@ -24,6 +24,9 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// The most that the squares of a row's features of EncodeFeatures add up to, rounded downwards: no row is longer than
 /// `largest`, and those that EncodeFeatures scales down are shorter by more than a rounding. Pre: below 2^62.
 [[nodiscard]] std::uint64_t LargestSquaredNorm(double largest, int fraction_bits);
+/// The least whole number whose square is no smaller: a bound on the norm of what LargestSquaredNorm bounds. Pre: at most
+/// 2^62.
+[[nodiscard]] std::uint64_t LargestNorm(std::uint64_t largest_squared_norm);
 
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so

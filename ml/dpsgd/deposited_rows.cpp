@@ -62,6 +62,18 @@ int DepositedFeatureBits(double row_norm, int fraction_bits) {
   return bits;
 }
 
+bool DepositedNormsFit(std::int64_t features, double row_norm, int fraction_bits) {
+  const int bits = DepositedFeatureBits(row_norm, fraction_bits);
+  const double norms = std::ldexp(static_cast<double>(features) + 1, 2 * bits + 2);
+  return std::ldexp(row_norm, fraction_bits) < std::ldexp(1.0, bits - 2) && norms < 0x1p63;
+}
+
+std::optional<int> MostDepositedBits(std::int64_t features, double row_norm, int least, int most) {
+  for (int bits = most; bits >= least; --bits)
+    if (DepositedNormsFit(features, row_norm, bits)) return bits;
+  return {};
+}
+
 ArithShare LiftDeposited(mpc::Context& party, const StepPlan& plan, const ArithShare& rows) {
   Require(rows.cols() == DepositedColumns(plan), "LiftDeposited: features, a mask bit and a label");
   const Index features = plan.settings.features;

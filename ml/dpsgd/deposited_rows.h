@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ml/dpsgd/dp_sgd.h"
@@ -16,6 +18,14 @@ namespace trefoil::ml {
 /// b: the bits of a feature of such rows as owners deposit it, the least number with R 2^f < 2^(b - 2), for rows of norm
 /// `row_norm`, R, and f fraction bits; 31 where even these do not suffice.
 [[nodiscard]] int DepositedFeatureBits(double row_norm, int fraction_bits);
+
+/// Whether squared norms of such rows of p features are whole numbers in the ring, whatever an owner deposits: R 2^f < 2^(b - 2)
+/// and (p + 1) 2^(2b + 2) < 2^63.
+[[nodiscard]] bool DepositedNormsFit(std::int64_t features, double row_norm, int fraction_bits);
+
+/// The most fraction bits up to `most` with which they are; nothing where they are not even with `least`. Pre: least <= most.
+[[nodiscard]] std::optional<int> MostDepositedBits(std::int64_t features, double row_norm, int least,
+                                                   int most);
 
 /// Rows whose features are modulo 2^b, with features in the ring: those that were encoded, where all three have made sure
 /// that these are rows.

@@ -1,12 +1,12 @@
 #include "ml/on_shares/deposited_squares.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "ml/dpsgd/deposited_rows.h"
+#include "ml/records.h"
 #include "protocols/arithmetic/multiply.h"
 
 namespace trefoil::ml {
@@ -35,9 +35,7 @@ DepositedScale ScaleOfDeposited(std::uint64_t largest_squared_norm, int fraction
   Require(largest_squared_norm >= 1 && largest_squared_norm <= std::uint64_t{1} << 62 && fraction_bits >= 1 &&
               fraction_bits <= 30,
           "ScaleOfDeposited: a squared norm from 1 to 2^62, and 1 to 30 fraction bits");
-  auto norm = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(largest_squared_norm)));
-  while (norm * norm >= largest_squared_norm) --norm;
-  while (norm * norm < largest_squared_norm) ++norm;  // rounded up
+  const auto norm = LargestNorm(largest_squared_norm);
   DepositedScale scale{.fraction_bits = fraction_bits};
   const std::uint64_t step = std::uint64_t{1} << fraction_bits;
   // Below this one step alone is too long.

@@ -42,6 +42,17 @@ TEST(EncodeRecords, KeepsTheLatticeNormWithinTheBoundAndRoundsTheSquareUp) {
   }
 }
 
+TEST(LargestNorm, IsTheRootRoundedUp) {
+  EXPECT_EQ(LargestNorm(0), 0U);
+  EXPECT_EQ(LargestNorm(std::uint64_t{1} << 62), std::uint64_t{1} << 31);
+  for (const std::uint64_t norm : {1ULL, 2ULL, 3ULL, 94906267ULL, (1ULL << 31) - 1}) {
+    EXPECT_EQ(LargestNorm(norm * norm), norm);
+    EXPECT_EQ(LargestNorm(norm * norm + 1), norm + 1);
+    EXPECT_EQ(LargestNorm(norm * norm - 1), norm == 1 ? 0 : norm) << norm;
+  }
+  EXPECT_EQ(LargestNorm(LargestSquaredNorm(1.0, 20)), std::uint64_t{1} << 20);
+}
+
 TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
   const StepPlan plan = MakeStepPlan(SmallSettings());
   const OwnRecords records = MakeRecords(plan.settings, 2, 5);

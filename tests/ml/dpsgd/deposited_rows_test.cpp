@@ -64,6 +64,19 @@ TEST(LiftDeposited, GivesTheRowsThatWereDepositedModulo2ToTheB) {
   EXPECT_EQ(outcome.cost, Figures(LiftDepositedCost(plan, kDepositedRows)));
 }
 
+TEST(DepositedNorms, FitWhereSquaresAreBelow2ToThe63) {
+  // b = 19: 2^40 (p + 1) < 2^63.
+  EXPECT_TRUE(DepositedNormsFit((1 << 23) - 2, 1.0, 16));
+  EXPECT_FALSE(DepositedNormsFit((1 << 23) - 1, 1.0, 16));
+  EXPECT_FALSE(DepositedNormsFit(1, 0x1p20, 16));  // 39 bits
+  // With 27 bits 2^56 (p + 1).
+  EXPECT_EQ(MostDepositedBits(126, 1.0, 8, 24), 24);
+  EXPECT_EQ(MostDepositedBits(127, 1.0, 8, 24), 23);
+  EXPECT_EQ(MostDepositedBits(126, 0.5, 8, 24), 24);
+  EXPECT_EQ(MostDepositedBits(126, 0x1p16, 8, 24), 8);
+  EXPECT_EQ(MostDepositedBits(126, 0x1p17, 8, 24), std::nullopt);
+}
+
 TEST(EncodeDeposited, RefusesAnotherWidth) {
   const StepPlan plan = MakeStepPlan(DepositedSettings());
   (void)RunParties(Seed{2}, [&](mpc::Context& party) {
