@@ -14,7 +14,7 @@
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/config/toml_writer.h"
-#include "jobs/records/record_fields.h"
+#include "jobs/deposited_vectors.h"
 
 namespace trefoil::deposit {
 namespace {
@@ -137,7 +137,7 @@ void CheckKeys(const std::vector<StudyParty>& parties, const std::string& place)
 void Fields(jobs::FieldVisitor& v, Study& s) {
   int version = 1;
   v("version", version, jobs::WholeInterval{1, 1}, "The version of the format.");
-  jobs::ColumnsFields(v, s.records);
+  jobs::StudyRecordsFields(v, s.records);
   v.Table(
       "batches",
       "Of a job whose owners draw the batches of one run and deposit these. Without the table owners deposit "
@@ -227,9 +227,8 @@ std::string TomlOf(const Study& study) {
       ToHex(IdOf(study)));
   for (const auto* key : {"version", "name", "fraction_bits"})
     text += fmt::format("{} = {}\n", key, jobs::TomlValue(json.at(key)));
-  text += jobs::DataTables(json.at("columns"), "columns");
-  text += "\n[features]\n" + jobs::TomlLines(json.at("features"));
-  if (json.contains("batches")) text += "\n[batches]\n" + jobs::TomlLines(json.at("batches"));
+  for (const auto& [key, value] : json.items())
+    if (value.is_object()) text += jobs::DataTables(value, key);
   for (const auto& party : json.at("party")) text += "\n[[party]]\n" + jobs::TomlLines(party);
   return text;
 }

@@ -123,19 +123,29 @@ def lines_of(schema: dict, name: str, known: dict, of_store: bool = False) -> st
     return keys + tables
 
 
-def study_lines(study: dict, job: dict) -> str:
-    """The keys of a study, without those of its columns that are a job's."""
-    columns, data = (schema["properties"] for schema in (study["properties"]["columns"], job["properties"]["data"]))
-    same = [key for key in columns if columns[key] == data.get(key)]
-    for key in same:
-        del columns[key]
+def take_known(table: dict, *origins: tuple[str, str, dict]) -> str:
+    """Takes out of an object the keys that tables of jobs have alike (type, table, its schema), and says so."""
+    text = ""
+    for name, header, other in origins:
+        same = [key for key in table["properties"] if table["properties"][key] == other["properties"].get(key)]
+        for key in same:
+            del table["properties"][key]
+        text += wrapped("- " + ", ".join(f"`{key}`" for key in same) + f": as in `{header}` of a job of type `{name}` (`formats.md`)", "  ")
+    return text
+
+
+def study_lines(study: dict, jobs: dict) -> str:
+    """The keys of a study, without those of its tables that are a job's."""
+    tables, of_training, of_statistics = study["properties"], jobs["dpsgd"]["properties"], jobs["statistics"]["properties"]
+    alike = {"columns": take_known(tables["columns"], ("dpsgd", "[data]", of_training["data"])),
+             "statistics": take_known(tables["statistics"], ("statistics", "[data]", of_statistics["data"]),
+                                      ("statistics", "[statistics]", of_statistics["statistics"]))}
+    if all(tables["features"][key] == of_training["features"][key] for key in ("properties", "required") if key in of_training["features"]):
+        tables["features"] = {"properties": {}, "description": "As of a job of type `dpsgd`, beside `[columns]`."}
     lines = lines_of(study, "", {})
-    about = wrapped("- " + ", ".join(f"`{key}`" for key in same) + ": as in `[data]` of a job of type `dpsgd` (`formats.md`)", "  ")
-    features = wrapped("**[features]** As of a job of type `dpsgd`.")
-    lines = re.sub(r"(?m)(^\*\*\[columns\]\*\*[^\n]*\n(?:[^\n]+\n)*\n)", lambda match: match[1] + about, lines)
-    if study["properties"]["features"] == job["properties"]["features"]:
-        lines = re.sub(r"(?ms)^\*\*\[features\]\*\*.*?\n(?=\*\*)", lambda match: features + "\n", lines)
-    return lines.lstrip("\n")
+    for key, about in alike.items():
+        lines = re.sub(rf"(?m)(^\*\*\[{key}\]\*\*[^\n]*\n(?:[^\n]+\n)*\n)", lambda match: match[1] + about, lines)
+    return re.sub(r"\n{3,}", "\n\n", lines).lstrip("\n")
 
 
 def main() -> int:
@@ -155,7 +165,7 @@ def main() -> int:
             for part, within in inner.get("properties", {}).items():
                 known.setdefault(f"{key}.{part}", (name, within))
     blocks["party"] = lines_of(json.loads(ask("party")), "", {}).lstrip("\n")
-    blocks["study"] = study_lines(json.loads(ask("study")), schemas["dpsgd"])
+    blocks["study"] = study_lines(json.loads(ask("study")), schemas)
 
     texts = {page: page.read_text() for page in DOCUMENTS}
     there = {match[2] for text in texts.values() for match in BLOCK.finditer(text)}

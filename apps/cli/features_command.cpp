@@ -97,7 +97,7 @@ Extraction FromFiles(const FeaturesOptions& options) {
 Extraction FromJob(const FeaturesOptions& options) {
   const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
   const auto* schema = job->Records();
-  if (schema == nullptr)
+  if (schema == nullptr || schema->added_up())
     throw ConfigError(fmt::format("{}: found a job of type \"{}\" that reads no records, expected [features]",
                                   options.job, job->type()));
   if (schema->features.standardise.on)

@@ -17,8 +17,7 @@
 #include "deposit/slots.h"
 #include "jobs/config/domains.h"
 #include "jobs/config/named_files.h"
-#include "jobs/records/load_records.h"
-#include "jobs/records/owner_warnings.h"
+#include "jobs/owners_rows.h"
 
 namespace trefoil::apps {
 namespace {
@@ -51,6 +50,11 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
         fmt::format("--capacity: found {}, expected 1 to {}, the most of this study in one file",
                     options.terms.capacity, most));
   }
+  if (study.records.added_up() && jobs::IsToPredict(options.terms.purpose))
+    throw ConfigError(
+        fmt::format("--purpose: found \"{}\", expected another: rows to predict are records, and this "
+                    "study's are added up",
+                    options.terms.purpose));
   for (const auto& [option, name] : {std::pair("--population", &options.terms.population),
                                      std::pair("--purpose", &options.terms.purpose)}) {
     if (!jobs::IsName(*name))
@@ -60,29 +64,24 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
 }
 
 /// The records, checked and with their features, as a party's own are. What their owner should know of them is printed.
-/// Of rows to predict no label is looked at: all are of class 0, or target 0.
-data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
-  const bool to_predict = jobs::IsToPredict(options.terms.purpose);
-  const auto labels = to_predict ? data::LabelUse::kIgnored : data::LabelUse::kRead;
-  const auto files = options.query.empty()
-                         ? jobs::NamedFiles("--in", options.in, records.data, labels)
-                         : jobs::NamedTestData(options.in, records.data, labels, options.query);
-  auto table = jobs::LoadRecords(
+data::Table LoadOwn(const DepositOptions& options, const jobs::RecordSchema& records) {
+  const auto labels = jobs::IsToPredict(options.terms.purpose) || records.added_up()
+                          ? data::LabelUse::kIgnored
+                          : data::LabelUse::kRead;
+  const auto spec = jobs::OwnersFiles(records);
+  const auto files = options.query.empty() ? jobs::NamedFiles("--in", options.in, spec, labels)
+                                           : jobs::NamedTestData(options.in, spec, labels, options.query);
+  auto own = jobs::LoadOwnersRows(
       records, files, {.threads = options.threads, .labels = labels, .feature_model = options.feature_model});
-  if (to_predict) table.y.clear();
-  const auto rows = static_cast<std::uint64_t>(table.x.rows());
+  const auto rows = static_cast<std::uint64_t>(own.table.x.rows());
   const auto& batches = records.store.batches;
   const auto most = batches ? static_cast<std::uint64_t>(batches->records) : options.terms.capacity;
   if (rows > most) {
     throw DataError(fmt::format("{}: found {} rows, expected at most the {} of {}", files.place().string(),
                                 rows, most, batches ? "the study's batches" : "--capacity"));
   }
-  records.data.rows[0] = table.x.rows();  // the capacity is the owner's own word
-  ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
-  for (const auto& line : jobs::OwnerWarnings(records, 0, own))
-    std::cerr << "warning to the owner alone: " + OneLine(line) + "\n";
-  if (to_predict) own.y.assign(rows, 0);
-  return {.x = std::move(own.x), .y = std::move(own.y)};
+  for (const auto& line : own.warnings) std::cerr << "warning to the owner alone: " + OneLine(line) + "\n";
+  return std::move(own.table);
 }
 
 void MakeFiles(const DepositOptions& options, const deposit::Study& study) {
@@ -134,7 +133,7 @@ void AddDeposit(CLI::App& program, Action& action) {
   command->add_option(
       "--in", options->in,
       "The records, in the study's format: one table, or features and labels, or several files of one "
-      "CSV table");
+      "CSV table; of vectors one NPY file");
   command->add_option("--query", options->query,
                       "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
   command->add_option(

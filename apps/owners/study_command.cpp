@@ -31,10 +31,10 @@ struct StudyOptions {
 /// What an owner should compare and know before it hands in records.
 void Print(const deposit::Study& study) {
   const auto layout = deposit::LayoutOf(study.records);
-  std::cout << fmt::format(
-      "study       {}\nid          {}\nrows        {} features of {} bits, norm at most {}\n",
-      study.records.name, ToHex(deposit::IdOf(study)), layout.features, layout.feature_bits,
-      study.records.features.row_norm);
+  std::cout << fmt::format("study       {}\nid          {}\nrows        {} {} of {} bits, norm at most {}\n",
+                           study.records.name, ToHex(deposit::IdOf(study)), layout.features,
+                           study.records.added_up() ? "numbers" : "features", layout.feature_bits,
+                           study.records.features.row_norm);
   if (study.records.store.batches) std::cout << BatchesText(study.records);
   for (const auto& party : study.parties) {
     std::cout << fmt::format("party {}     {}\n", party.id, party.fingerprint);

@@ -10,6 +10,7 @@
 #include "jobs/gaussian_target.h"
 #include "jobs/statistics/estimates.h"
 #include "jobs/statistics/own_sum.h"
+#include "jobs/statistics/settings.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/correct_counts.h"
 #include "protocols/arithmetic/agreement.h"

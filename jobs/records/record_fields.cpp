@@ -79,7 +79,7 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* stor
     v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
   v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
   if (store != nullptr) {
-    SourceFields(v, s, *store);
+    SourceFields(v, s.rows, *store);
   } else if (of_job) {
     RowsField(v, s.rows);
   }
@@ -219,7 +219,7 @@ void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fractio
     v("name", s.data.name, Name{}, "A name; where `local` looks.");
     v("format", s.data.format, Formats(),
       "The format of the files (\"Data\" in `formats.md`); `csv` with data.source \"files\".");
-    SourceFields(v, s.data, s.store);
+    SourceFields(v, s.data.rows, s.store);
     v.Check([&](const Section& data) {
       if (!s.store.on && s.data.format != Format::kCsv)
         data.Refuse("format", "\"csv\" with data.source \"files\"");
@@ -236,8 +236,6 @@ void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fractio
 }
 
 void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
-  NameField(v, s.name);
-  v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, "Bits behind the point of what is shared.");
   v.Table("columns", "The records, as `[data]` of a job has them.", [&] { DataFields(v, s.data, false); });
   FeaturesTable(v, s);
   v.Check([&](const Section& document) {

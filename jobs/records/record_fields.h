@@ -20,8 +20,8 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
 void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
                            const FieldVisitor::Part& of_table);
 
-/// The same keys where records are described alone, by whomever they are brought and however many: [columns] in place of
-/// [data], without its name, rows and partition. Texts of errors name keys as a job does.
+/// Those of [data] and [features] where records are described alone, by whomever they are brought and however many: [columns]
+/// in place of [data], without its name, rows and partition. Texts of errors name keys as a job does.
 void ColumnsFields(FieldVisitor& v, RecordSchema& s);
 
 /// For jobs whose parties hold whole rows with a class each: refuses vertical partitions, and targets.

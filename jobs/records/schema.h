@@ -7,6 +7,7 @@
 #include "data/dataset/spec.h"
 #include "data/features/features.h"
 #include "jobs/config/fields.h"
+#include "jobs/statistics/spec.h"
 
 namespace trefoil::jobs {
 
@@ -62,6 +63,9 @@ struct StoreSpec {
 /// "predict-".
 [[nodiscard]] bool IsToPredict(const std::string& purpose);
 
+/// Rows that are vectors to be added up, as files have them.
+struct PlainVectors {};
+
 /// What records are and what is made of them before they are shared: what any type of job may declare, and what a
 /// model needs to be applied.
 struct RecordSchema {
@@ -71,6 +75,12 @@ struct RecordSchema {
   data::DataSpec data;
   FeatureSpec features;
   StoreSpec store{};  ///< where it is on, data.rows is {the capacities of all deposits, 0, 0}
+  /// Of deposits that are added up (jobs/deposited_vectors.h): then rows have `data.features` numbers and no label, whatever
+  /// else is said of data and features. At most one of both.
+  std::optional<PlainVectors> vectors{};
+  std::optional<StatisticsSpec> statistics{};  ///< the vectors are made of records of this kind
+
+  [[nodiscard]] bool added_up() const { return vectors || statistics; }
 };
 
 /// The keys of a schema alone, as files have it beside a model whose job says no more of it.

@@ -43,7 +43,7 @@ void StoreFields(FieldVisitor& v, StoreSpec& store, const char* help, const char
   });
 }
 
-void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
+void SourceFields(FieldVisitor& v, std::array<std::int64_t, 3>& rows, StoreSpec& store) {
   const auto of_store = [&] {
     v("capped", store.capped,
       OneOf<CappedDeposits>{{CappedDeposits::kEnd, "end"}, {CappedDeposits::kLeaveOut, "leave-out"}},
@@ -59,20 +59,24 @@ void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
       "`training.steps_ahead` is. A deposit that does not fit into a quarter is left out. Without it all "
       "rows are in "
       "memory. In trainings and tunings only with `privacy.sampling` `full` and without `model.hidden`.");
-    v("capacity", s.rows[0], WholeInterval{1, 1'000'000'000},
+    v("capacity", rows[0], WholeInterval{1, 1'000'000'000},
       "The capacities of all deposits together, at most; what is planned is for so many rows.");
   };
   StoreFields(v, store,
               "`store`: no party brings records; those are used that owners deposited (`owners.md`).",
               "train", of_store);
   v.When({!store.on, "data.source \"files\"", "found it with data.source \"store\", which has data.capacity"},
-         [&] { RowsField(v, s.rows); });
+         [&] { RowsField(v, rows); });
+}
+
+void CheckPurpose(const StoreSpec& store, const Section& data) {
+  if (store.on && IsToPredict(store.purpose))
+    data.Refuse("purpose", "another: deposits of this one are rows to predict, whose labels say nothing");
 }
 
 void CheckSource(const RecordSchema& s, const Section& data) {
   if (!s.store.on) return;
-  if (IsToPredict(s.store.purpose))
-    data.Refuse("purpose", "another: deposits of this one are rows to predict, whose labels say nothing");
+  CheckPurpose(s.store, data);
   if (s.data.vertical) data.Refuse("partition", "\"horizontal\" with data.source \"store\"");
   if (data::WeightColumn(s.data) != nullptr)
     data.Fail("column",

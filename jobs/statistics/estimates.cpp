@@ -19,7 +19,7 @@ class Sums {
   Sums(const StatisticsLayout& layout, const mpc::RingMatrix& opened) : layout_(layout), opened_(opened) {}
 
   [[nodiscard]] double At(Statistic statistic, Index place) const {
-    return std::ldexp(static_cast<double>(mpc::Signed(opened_(place, 0))), -kStatisticsBits) /
+    return std::ldexp(static_cast<double>(mpc::Signed(opened_(place, 0))), -layout_.bits) /
            layout_.FactorOf(statistic);
   }
 

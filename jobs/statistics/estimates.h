@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "jobs/statistics/layout.h"
+#include "jobs/statistics/settings.h"
 #include "mpc/ring.h"
 
 namespace trefoil::jobs {

@@ -7,12 +7,15 @@
 #include "base/error.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/deposited_records.h"
+#include "jobs/deposited_vectors.h"
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statistics/own_sum.h"
 #include "jobs/statistics/result_files.h"
+#include "jobs/statistics/settings.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/correct_counts.h"
 
@@ -21,13 +24,25 @@ namespace {
 
 constexpr double kBytesOfAResult = 60;  // of a result: names and numbers
 
+std::optional<RecordSchema> DepositsOfJob(const StatisticsSettings& job) {
+  if (!job.store.on) return {};
+  auto records = VectorsOf(job);
+  records.name = job.name;
+  records.data.rows = job.data.rows;
+  records.store = job.store;
+  return records;
+}
+
 class StatisticsJob : public JobOf<StatisticsSettings> {
  public:
   explicit StatisticsJob(StatisticsSettings job)
-      : JobOf(std::move(job)), layout_(LayoutOf(this->job())), sigma_(SigmaOf(Target())) {
+      : JobOf(std::move(job)),
+        deposited_(DepositsOfJob(this->job())),
+        layout_(deposited_ ? DepositedLayoutOf(this->job()) : LayoutOf(this->job())),
+        sigma_(SigmaOf(Target())) {
     // Refuses noise that is too wide for the sampler. Sums fit the ring, whatever the job: 3 * 10^9 records of 2^30, and
     // 40 deviations of such noise, are below 2^63.
-    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, kStatisticsNorm));
+    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, Sensitivity()));
   }
 
   [[nodiscard]] const char* type() const override { return "statistics"; }
@@ -36,6 +51,8 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
+  [[nodiscard]] const RecordSchema* Records() const override { return deposited_ ? &*deposited_ : nullptr; }
+  void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
@@ -46,9 +63,14 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   }
 
  private:
-  [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), layout_.size, kStatisticsNorm); }
+  /// In units of the lattice.
+  [[nodiscard]] std::uint64_t Sensitivity() const {
+    return deposited_ ? SensitivityOfDeposits(*deposited_) : kStatisticsNorm;
+  }
+  [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), layout_.size, Sensitivity()); }
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
+  std::optional<RecordSchema> deposited_;  ///< what owners deposit, where that is what the job is of
   StatisticsLayout layout_;
   double sigma_;         ///< noise multiplier
   mpc::RingMatrix own_;  ///< what this party's records add, after Load
@@ -63,20 +85,24 @@ std::string StatisticsJob::Title() const {
 
 JobCost StatisticsJob::Cost() const {
   const auto numbers = static_cast<double>(layout_.size);
-  JobCost cost;
+  JobCost cost{.apart = deposited_ ? kSumsApart : ""};
   cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws = numbers;
   const auto features = static_cast<double>(RecordsOf(job()).features);
   for (std::size_t party = 0; party < net::kParties; ++party) {
+    const double records = deposited_
+                               ? MemoryOfDeposits(*deposited_)
+                               : static_cast<double>(job().data.rows.at(party)) * features * sizeof(float);
     // Records; the sum, two noises that are drawn ahead and shares of it; what was opened as numbers and as files.
-    cost.memory.at(party) = static_cast<double>(job().data.rows.at(party)) * features * sizeof(float) +
-                            (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfAResult) * numbers;
+    cost.memory.at(party) =
+        records + (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfAResult) * numbers;
   }
   cost.results = AtReceivers(kBytesOfAResult * numbers);
   return cost;
 }
 
 std::string StatisticsJob::Split(const SplitTarget& target) const {
+  RequireOwnRecords(job().store, target);
   return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     return std::vector<int>(static_cast<std::size_t>(SumStatistics(job(), layout_, source).rows));
   });
@@ -91,12 +117,6 @@ std::string StatisticsJob::Load(const PartyFile& party, const std::string& party
   own_ = std::move(own.sum);
   auto warnings = RowsWarning(declared, own.rows);
   warnings.insert(warnings.end(), own.warnings.begin(), own.warnings.end());
-  if (own.beyond > 0 && 10 * own.beyond >= own.rows)
-    warnings.push_back(
-        fmt::format("{} numbers lie beyond low or high of their columns, and count as these; a job with "
-                    "wider ranges would "
-                    "tell that rows here have such numbers",
-                    own.beyond));
   WarnOwner(std::move(warnings));
   return fmt::format(
       "{} records as the job declares them{}", own.rows,
@@ -121,13 +141,18 @@ nlohmann::ordered_json StatisticsJob::Summary() const {
 }
 
 JobResult StatisticsJob::Run(mpc::Context& party, Output& output) {
+  SharedRecords::Checked deposits;
+  if (deposited_) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});
+  mpc::AdditiveShare sum;
+  if (deposited_) sum = SumOfDeposits(*deposited_, deposits);
   ml::NoisySums sums(
-      {.coordinates = layout_.size, .sigma = sigma_, .sensitivity = kStatisticsNorm, .to = job().to},
+      {.coordinates = layout_.size, .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
-  if (const auto opened = sums.Next(party, own_))
+  if (deposited_) result.summary["deposits"] = std::move(deposits.summary);
+  if (const auto opened = deposited_ ? sums.Next(party, sum) : sums.Next(party, own_))
     result.files = FilesOf(job(), layout_, EstimatesOf(job(), layout_, *opened, sigma_));
   return result;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "jobs/records/vector_bits.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -18,7 +19,7 @@ constexpr Index kMaxNumbers = 1'000'000;
 constexpr int kRoom = 90;
 
 /// The columns that have moments: those that are asked for, and those of correlations.
-std::vector<std::string> WithMoments(const StatisticsSettings& job) {
+std::vector<std::string> WithMoments(const StatisticsSpec& job) {
   auto names = job.moments;
   for (const auto& name : job.correlations) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -27,7 +28,7 @@ std::vector<std::string> WithMoments(const StatisticsSettings& job) {
 }
 
 /// What a table calls the values of a column.
-std::vector<std::string> ValuesOf(const StatisticsSettings& job, const StatisticsColumn& one) {
+std::vector<std::string> ValuesOf(const StatisticsSpec& job, const StatisticsColumn& one) {
   auto values = one.column.values;
   const auto& edges = one.column.edges;
   if (one.column.kind == ColumnKind::kNumber) {
@@ -58,7 +59,7 @@ class Places {
   Index next_ = 0;
 };
 
-void LayPairs(const StatisticsSettings& job, StatisticsLayout& layout, Places& places) {
+void LayPairs(const StatisticsSpec& job, StatisticsLayout& layout, Places& places) {
   std::vector<std::size_t> members;
   for (const auto& name : job.correlations) {
     const auto found = std::find_if(layout.moments.begin(), layout.moments.end(), [&](const auto& one) {
@@ -77,7 +78,7 @@ void LayPairs(const StatisticsSettings& job, StatisticsLayout& layout, Places& p
   }
 }
 
-LaidTable LayTable(const StatisticsSettings& job, const CountedTable& table, Places& places) {
+LaidTable LayTable(const StatisticsSpec& job, const CountedTable& table, Places& places) {
   LaidTable laid{.rows = ColumnOf(job, table.rows),
                  .columns = {},
                  .first = 0,
@@ -126,7 +127,7 @@ ScaledNumbers ScaleOf(const StatisticsColumn& column) {
   return numbers;
 }
 
-StatisticsLayout LayoutOf(const StatisticsSettings& job) {
+StatisticsLayout LayoutOf(const StatisticsSpec& job) {
   StatisticsLayout layout;
   layout.bins = job.bins;
   for (const auto& column : job.columns)
@@ -150,6 +151,26 @@ StatisticsLayout LayoutOf(const StatisticsSettings& job) {
   double all = 0;
   for (std::size_t k = 0; k < items.size(); ++k) all += job.weights.at(k) * items.at(k);
   for (std::size_t k = 0; k < items.size(); ++k) layout.factor.at(k) = std::sqrt(job.weights.at(k) / all);
+  return layout;
+}
+
+StatisticsLayout DepositedLayoutOf(const StatisticsSpec& spec) {
+  constexpr double kFewestUnits = 1000;
+  auto layout = LayoutOf(spec);
+  const auto bits = VectorBits(layout.size, 1);
+  Require(bits.has_value(), "DepositedLayoutOf: rows of kMaxNumbers numbers have room for 17 bits");
+  layout.bits = *bits;
+  for (const auto statistic : kStatistics) {
+    double& factor = layout.factor.at(static_cast<std::size_t>(statistic));
+    // Less one, so that rounding the other numbers to the nearest makes no row too long.
+    const double units = std::floor(std::ldexp(factor, layout.bits)) - 1;
+    if (units < kFewestUnits && ItemsOf(layout).at(static_cast<std::size_t>(statistic)) > 0)
+      throw ConfigError(
+          fmt::format("statistics.weights: {} have {} units of the lattice of a deposit's row of {} numbers, "
+                      "expected {} at least: a larger weight, or less to release",
+                      NameOf(statistic), units, layout.size, kFewestUnits));
+    factor = std::ldexp(units, -layout.bits);
+  }
   return layout;
 }
 

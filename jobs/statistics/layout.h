@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "jobs/statistics/settings.h"
+#include "jobs/statistics/spec.h"
 #include "mpc/ring.h"
 
 /// What a record adds to the one sum from which all statistics are computed, and where it stands there. The proof of
 /// what that sum tells is in docs/explanation/privacy.md, "Statistics".
 namespace trefoil::jobs {
 
-/// Of the lattice of a record's vector, which is no longer than 1.
+/// Of the lattice of a record's vector, which is no longer than 1, where parties bring the records.
 inline constexpr int kStatisticsBits = 30;
 inline constexpr std::uint64_t kStatisticsNorm = std::uint64_t{1} << kStatisticsBits;
 
@@ -72,6 +72,7 @@ struct StatisticsLayout {
   std::vector<LaidTable> tables;
   std::int64_t bins = 0;
   mpc::Index size = 0;               ///< numbers of the sum
+  int bits = kStatisticsBits;        ///< of the lattice
   OfEachStatistic<double> factor{};  ///< by which a statistic's numbers are multiplied in the vector
 
   [[nodiscard]] double FactorOf(Statistic statistic) const {
@@ -80,7 +81,13 @@ struct StatisticsLayout {
 };
 
 /// Throws ConfigError for more than a million numbers.
-[[nodiscard]] StatisticsLayout LayoutOf(const StatisticsSettings& job);
+[[nodiscard]] StatisticsLayout LayoutOf(const StatisticsSpec& job);
+
+/// The same for vectors that owners deposit: on the lattice that such rows have room for, with factors that are multiples of its
+/// unit, the largest but one, so that what counts records is exact, and no vector too long when its numbers are rounded to
+/// the nearest (privacy.md, "Statistics"). Throws ConfigError as LayoutOf, and where a factor has fewer
+/// than 1,000 units.
+[[nodiscard]] StatisticsLayout DepositedLayoutOf(const StatisticsSpec& spec);
 
 /// From -1 to 1. Pre: not missing.
 [[nodiscard]] double CentredOf(const ScaledNumbers& numbers, const StatisticsCell& cell);

@@ -1,6 +1,9 @@
 #include "jobs/statistics/own_sum.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "data/dataset/load.h"
 #include "data/formats/file.h"
@@ -57,6 +60,46 @@ class CellReader {
   const StatisticsLayout& layout_;
 };
 
+/// A table of records, and of each its vector.
+class RecordReader {
+ public:
+  RecordReader(const StatisticsSpec& spec, const StatisticsLayout& layout, const data::DataFiles& files,
+               std::optional<std::int64_t> capacity)
+      : layout_(layout), spec_(RecordsOf(spec)), cells_(spec_.columns.size()) {
+    CheckWidth(spec_, files);
+    table_ = data::Load(spec_, files, capacity, data::LabelUse::kIgnored);
+  }
+
+  [[nodiscard]] Index rows() const { return table_.x.rows(); }
+  /// Of those that were read.
+  [[nodiscard]] std::int64_t beyond() const { return beyond_; }
+  /// Valid until the next call.
+  [[nodiscard]] const std::vector<StatisticsEntry>& VectorAt(Index row) {
+    CellReader(spec_, layout_).Read(table_.x.row(row).data(), cells_, beyond_);
+    VectorOf(layout_, cells_, entries_);
+    return entries_;
+  }
+  /// Once all were read: what the owner alone should know.
+  [[nodiscard]] std::vector<std::string> Warnings() const {
+    if (rows() == 0) return {};
+    auto lines = ValueWarnings(spec_, table_.x);
+    if (beyond_ > 0 && 10 * beyond_ >= rows())
+      lines.push_back(
+          fmt::format("{} numbers lie beyond low or high of their columns, and count as these; a job with "
+                      "wider ranges would tell that rows here have such numbers",
+                      beyond_));
+    return lines;
+  }
+
+ private:
+  const StatisticsLayout& layout_;
+  data::DataSpec spec_;
+  data::Table table_{};
+  std::vector<StatisticsCell> cells_;
+  std::vector<StatisticsEntry> entries_{};
+  std::int64_t beyond_ = 0;
+};
+
 void AddVector(const std::vector<StatisticsEntry>& entries, mpc::RingMatrix& sum, std::vector<double>& values,
                std::vector<std::int64_t>& whole) {
   values.clear();
@@ -68,7 +111,7 @@ void AddVector(const std::vector<StatisticsEntry>& entries, mpc::RingMatrix& sum
 
 }  // namespace
 
-data::DataSpec RecordsOf(const StatisticsSettings& job) {
+data::DataSpec RecordsOf(const StatisticsSpec& job) {
   data::DataSpec spec = job.data;
   for (const auto& one : job.columns) {
     auto column = one.column;
@@ -84,23 +127,27 @@ data::DataSpec RecordsOf(const StatisticsSettings& job) {
   return spec;
 }
 
-OwnStatistics SumStatistics(const StatisticsSettings& job, const StatisticsLayout& layout,
+OwnStatistics SumStatistics(const StatisticsSpec& job, const StatisticsLayout& layout,
                             const data::DataFiles& files, std::optional<std::int64_t> capacity) {
-  const auto spec = RecordsOf(job);
-  CheckWidth(spec, files);
-  const auto table = data::Load(spec, files, capacity, data::LabelUse::kIgnored);
-  const CellReader reader(spec, layout);
-  OwnStatistics own{.sum = mpc::RingMatrix::Zero(layout.size, 1), .rows = table.x.rows()};
-  if (own.rows > 0) own.warnings = ValueWarnings(spec, table.x);
-  std::vector<StatisticsCell> cells(spec.columns.size());
-  std::vector<StatisticsEntry> entries;
+  RecordReader records(job, layout, files, capacity);
+  OwnStatistics own{.sum = mpc::RingMatrix::Zero(layout.size, 1), .rows = records.rows()};
   std::vector<double> values;
   std::vector<std::int64_t> whole;
-  for (Index row = 0; row < table.x.rows(); ++row) {
-    reader.Read(table.x.row(row).data(), cells, own.beyond);
-    VectorOf(layout, cells, entries);
-    AddVector(entries, own.sum, values, whole);
-  }
+  for (Index row = 0; row < records.rows(); ++row) AddVector(records.VectorAt(row), own.sum, values, whole);
+  own.beyond = records.beyond();
+  own.warnings = records.Warnings();
+  return own;
+}
+
+StatisticsRows RowsOfStatistics(const StatisticsSpec& spec, const StatisticsLayout& layout,
+                                const data::DataFiles& files) {
+  RecordReader records(spec, layout, files, {});
+  StatisticsRows own{.rows = data::Matrix::Zero(records.rows(), layout.size)};
+  for (Index row = 0; row < records.rows(); ++row)
+    for (const auto& [place, value] : records.VectorAt(row))
+      own.rows(row, place) =
+          static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(value, layout.bits)), -layout.bits));
+  own.warnings = records.Warnings();
   return own;
 }
 

@@ -9,6 +9,7 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/records/column_fields.h"
 #include "jobs/records/record_fields.h"
+#include "jobs/records/source_fields.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -60,21 +61,22 @@ void ColumnFields(FieldVisitor& v, StatisticsColumn& s) {
   v.Check([&](const Section& table) { CheckColumn(s, table); });
 }
 
-void CheckColumns(const StatisticsSettings& s, const Section& table) {
+void CheckColumns(const StatisticsSpec& s, const Section& table) {
   std::vector<std::string> names;
   for (const auto& one : s.columns) names.push_back(one.column.name);
   if (names.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
   if (const auto twice = Repeated(names))
     table.Fail("column", fmt::format("the column \"{}\" occurs twice, expected it once", *twice));
-  if (s.records() == 0) table.Refuse("rows", "at least one row in all");
 }
 
-void DataFields(FieldVisitor& v, StatisticsSettings& s) {
-  v("name", s.data.name, Name{}, "A name; where `local` looks.");
+void FormatField(FieldVisitor& v, StatisticsSpec& s) {
   int csv = 0;
   v("format", csv, OneOf<int>{{0, "csv"}}, "The format of the files.");
   s.data.format = data::Format::kCsv;
-  RowsField(v, s.data.rows);
+}
+
+/// What is in the files.
+void TableColumnsFields(FieldVisitor& v, StatisticsSpec& s) {
   HeaderField(v, s.data);
   DialectFields(v, s.data);
   v.Tables("column", "The file's columns; without a header in their order.", s.columns,
@@ -82,13 +84,24 @@ void DataFields(FieldVisitor& v, StatisticsSettings& s) {
   v.Check([&](const Section& table) { CheckColumns(s, table); });
 }
 
-const StatisticsColumn* Find(const StatisticsSettings& s, const std::string& name) {
+void DataFields(FieldVisitor& v, StatisticsSettings& s) {
+  v("name", s.data.name, Name{}, "A name; where `local` looks.");
+  FormatField(v, s);
+  SourceFields(v, s.data.rows, s.store);
+  TableColumnsFields(v, s);
+  v.Check([&](const Section& table) {
+    if (s.records() == 0) table.Refuse("rows", "at least one row in all");
+    CheckPurpose(s.store, table);
+  });
+}
+
+const StatisticsColumn* Find(const StatisticsSpec& s, const std::string& name) {
   const auto found = std::find_if(s.columns.begin(), s.columns.end(),
                                   [&](const auto& one) { return one.column.name == name; });
   return found == s.columns.end() ? nullptr : &*found;
 }
 
-void CheckNumbers(const StatisticsSettings& s, const std::vector<std::string>& names, const char* key,
+void CheckNumbers(const StatisticsSpec& s, const std::vector<std::string>& names, const char* key,
                   const Section& table) {
   for (const auto& name : names) {
     const auto* one = Find(s, name);
@@ -99,14 +112,13 @@ void CheckNumbers(const StatisticsSettings& s, const std::vector<std::string>& n
 }
 
 /// What a table may count: a category, or a number that is cut.
-void CheckCounted(const StatisticsSettings& s, const std::string& name, const char* key,
-                  const Section& table) {
+void CheckCounted(const StatisticsSpec& s, const std::string& name, const char* key, const Section& table) {
   const auto* one = Find(s, name);
   if (one == nullptr || (one->column.kind != ColumnKind::kCategory && one->column.edges.empty()))
     table.Refuse(key, "the name of a column of kind \"category\", or of numbers with edges");
 }
 
-void TableFields(FieldVisitor& v, CountedTable& s, const StatisticsSettings& job) {
+void TableFields(FieldVisitor& v, CountedTable& s, const StatisticsSpec& job) {
   v("rows", s.rows, Text{},
     "A column of kind `category`, or of numbers with `edges`: its values are counted.");
   v("columns", s.columns, Text{}, Required{false},
@@ -118,7 +130,7 @@ void TableFields(FieldVisitor& v, CountedTable& s, const StatisticsSettings& job
   });
 }
 
-std::vector<std::string> NumberColumns(const StatisticsSettings& s) {
+std::vector<std::string> NumberColumns(const StatisticsSpec& s) {
   std::vector<std::string> names;
   for (const auto& one : s.columns) {
     if (one.column.kind == ColumnKind::kNumber) names.push_back(one.column.name);
@@ -126,7 +138,7 @@ std::vector<std::string> NumberColumns(const StatisticsSettings& s) {
   return names;
 }
 
-void CheckAsked(const StatisticsSettings& s, const Section& table) {
+void CheckAsked(const StatisticsSpec& s, const Section& table) {
   CheckNumbers(s, s.moments, "moments", table);
   CheckNumbers(s, s.quantiles, "quantiles", table);
   CheckNumbers(s, s.correlations, "correlations", table);
@@ -135,13 +147,15 @@ void CheckAsked(const StatisticsSettings& s, const Section& table) {
     table.Refuse("moments", "a column in it, or something else to release");
 }
 
-void StatisticsFields(FieldVisitor& v, StatisticsSettings& s) {
+/// `probabilities`: of a job, which says which quantiles it reads off the bins.
+void AskedFields(FieldVisitor& v, StatisticsSpec& s, std::vector<double>* probabilities) {
   v("moments", s.moments, Texts{}, Default(NumberColumns(s)).Said("all of kind `number`"),
     "Columns whose mean and standard deviation are released.");
   v("quantiles", s.quantiles, Texts{}, Default(NumberColumns(s)).Said("all of kind `number`"),
     "Columns whose quantiles are released, and their counts by bins of equal width.");
-  v("probabilities", s.probabilities, Ascending{kDeltas},
-    Default(std::vector<double>{0.05, 0.25, 0.5, 0.75, 0.95}), "Which quantiles; 0.5 is the median.");
+  if (probabilities != nullptr)
+    v("probabilities", *probabilities, Ascending{kDeltas},
+      Default(std::vector<double>{0.05, 0.25, 0.5, 0.75, 0.95}), "Which quantiles; 0.5 is the median.");
   v("bins", s.bins, WholeInterval{2, 4096}, Default(64),
     "Between `low` and `high` of each column that has quantiles.");
   v("correlations", s.correlations, Texts{}, Default(std::vector<std::string>{}),
@@ -171,7 +185,7 @@ const char* NameOf(Statistic statistic) {
 void Fields(FieldVisitor& v, StatisticsSettings& s) {
   HeaderFields(v, "statistics", s.name);
   v.Table("data", "The owners' records.", [&] { DataFields(v, s); });
-  v.Table("statistics", "What is released of them.", [&] { StatisticsFields(v, s); });
+  v.Table("statistics", "What is released of them.", [&] { AskedFields(v, s, &s.probabilities); });
   GaussianTables(v, s,
                  {.privacy = "What all of it together may tell.",
                   .target = "The target of all statistics together, or `sigma`.",
@@ -180,13 +194,19 @@ void Fields(FieldVisitor& v, StatisticsSettings& s) {
                   .local = "How `local` cuts the data; all records have one label. Not hashed."});
 }
 
-std::size_t ColumnOf(const StatisticsSettings& job, const std::string& name) {
+void Fields(FieldVisitor& v, StatisticsSpec& s) {
+  FormatField(v, s);
+  TableColumnsFields(v, s);
+  AskedFields(v, s, nullptr);
+}
+
+std::size_t ColumnOf(const StatisticsSpec& job, const std::string& name) {
   const auto* found = Find(job, name);
   Require(found != nullptr, "ColumnOf: a column of the job");
   return static_cast<std::size_t>(found - job.columns.data());
 }
 
-bool MayMiss(const StatisticsSettings& job, const data::Column& column) {
+bool MayMiss(const StatisticsSpec& job, const data::Column& column) {
   return !(column.missing ? *column.missing : job.data.missing).empty();
 }
 

@@ -1,49 +1,18 @@
 #pragma once
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "data/dataset/spec.h"
 #include "jobs/gaussian_target.h"
+#include "jobs/statistics/spec.h"
 
 namespace trefoil::jobs {
 
-/// What a job of type "statistics" releases, each with a weight of its own.
-enum class Statistic { kCount, kMoments, kQuantiles, kCorrelations, kTables };
-inline constexpr std::array kStatistics{Statistic::kCount, Statistic::kMoments, Statistic::kQuantiles,
-                                        Statistic::kCorrelations, Statistic::kTables};
-/// As the job's keys name it.
-[[nodiscard]] const char* NameOf(Statistic statistic);
-template <typename T>
-using OfEachStatistic = std::array<T, kStatistics.size()>;
-
-/// A column of the owners' tables.
-struct StatisticsColumn {
-  data::Column column;  ///< a number, whose edges are where tables cut it, a category, or ignored
-  double low = 0;       ///< of a number: public; what is beyond is moved to the end
-  double high = 0;
-};
-
-/// Counts of the values of one column, or of the pairs of values of two.
-struct CountedTable {
-  std::string rows;
-  std::optional<std::string> columns{};  ///< empty: of one
-};
-
 /// A job of type "statistics", checked, with every default filled in.
-struct StatisticsSettings : GaussianSettings {
+struct StatisticsSettings : StatisticsSpec, GaussianSettings {
   std::string name;
-  data::DataSpec data;  ///< without columns
-  std::vector<StatisticsColumn> columns;
-  std::vector<std::string> moments;    ///< columns of numbers
-  std::vector<std::string> quantiles;  ///< likewise
   std::vector<double> probabilities;
-  std::int64_t bins = 0;                  ///< of each column that has quantiles
-  std::vector<std::string> correlations;  ///< as moments, each of which has moments too
-  std::vector<CountedTable> tables;
-  OfEachStatistic<double> weights{};
+  StoreSpec store{};  ///< where it is on, data.rows is {the capacities of all deposits, 0, 0}
 
   [[nodiscard]] std::int64_t records() const { return data.rows[0] + data.rows[1] + data.rows[2]; }
 };
@@ -51,10 +20,7 @@ struct StatisticsSettings : GaussianSettings {
 /// The keys of such a job.
 void Fields(FieldVisitor& v, StatisticsSettings& s);
 
-/// The number of the column of this name. Pre: there is one.
-[[nodiscard]] std::size_t ColumnOf(const StatisticsSettings& job, const std::string& name);
-
-/// Whether a value of the column may be missing: it has a mark.
-[[nodiscard]] bool MayMiss(const StatisticsSettings& job, const data::Column& column);
+/// The keys of a specification alone, in one table: the files' columns, and what is released of them but for which quantiles.
+void Fields(FieldVisitor& v, StatisticsSpec& s);
 
 }  // namespace trefoil::jobs

@@ -11,6 +11,8 @@
 #include "data/formats/npy.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/deposited_records.h"
+#include "jobs/deposited_vectors.h"
 #include "jobs/job_of.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/sum/own_sums.h"
@@ -30,6 +32,7 @@ class SumJob : public JobOf<SumSettings> {
  public:
   explicit SumJob(SumSettings job)
       : JobOf(std::move(job)),
+        deposited_(this->job().store.on ? std::optional(VectorsOf(this->job())) : std::nullopt),
         sensitivity_(SensitivityInUnits(this->job())),
         sigma_(SigmaOf(Target(), [this](double sigma) { return EventAt(sigma); })) {
     RequireSumInRing(this->job(), sigma_);
@@ -47,10 +50,14 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override {
+    RequireOwnRecords(job().store, target);
     return SplitVectors(job(), target);
   }
-  void TakeVectorsOf(VectorProgram& program) override { program_ = &program; }
-  [[nodiscard]] int Calls() const override { return static_cast<int>(job().calls); }
+  [[nodiscard]] const RecordSchema* Records() const override { return deposited_ ? &*deposited_ : nullptr; }
+  void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
+  void TakeVectorsOf(VectorProgram& program) override;
+  /// Of deposits: that of a run without calls, which shares them.
+  [[nodiscard]] int Calls() const override { return deposited_ ? 0 : static_cast<int>(job().calls); }
   [[nodiscard]] std::string NoResume() const override {
     return program_ != nullptr ? "" : "found a job without a program that brings its vectors: start it anew";
   }
@@ -68,10 +75,14 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] nlohmann::ordered_json Summary() const;
   [[nodiscard]] std::optional<RingMatrix> VectorOf(std::int64_t call);
   [[nodiscard]] std::vector<double> Decoded(const std::optional<RingMatrix>& sum) const;
+  [[nodiscard]] ml::SumSession Session(int calls) const;
+  [[nodiscard]] ResultFile FileOf(const std::vector<double>& opened) const;
+  [[nodiscard]] JobResult RunOnDeposits(mpc::Context& party, Output& output);
 
-  std::uint64_t sensitivity_;  ///< in lattice units
-  double sigma_;               ///< noise multiplier
-  OwnSums own_;                ///< after Load, but where a program brings the vectors
+  std::optional<RecordSchema> deposited_;  ///< what owners deposit, where that is what the job is of
+  std::uint64_t sensitivity_;              ///< in lattice units
+  double sigma_;                           ///< noise multiplier
+  OwnSums own_;                            ///< after Load, but where a program brings the vectors
   VectorProgram* program_ = nullptr;
   std::optional<ProgramSums> of_program_{};  ///< after Load, then
 };
@@ -97,7 +108,8 @@ std::string SumJob::Title() const {
   return fmt::format(
       "{} noisy sum{} of up to {} vectors of {} numbers and norm {}, {}, sigma {}", job().calls,
       job().calls == 1 ? "" : "s", job().records(), job().dimension, job().norm_bound,
-      job().owners_sum ? std::string("which their owners add up")
+      deposited_         ? std::string("all that owners deposited")
+      : job().owners_sum ? std::string("which their owners add up")
       : job().sampling_rate == 1
           ? std::string("all of them")
           : fmt::format("each {} with probability {}", dp::NameOf(job().unit), job().sampling_rate),
@@ -112,18 +124,25 @@ std::vector<std::string> SumJob::Warnings() const {
       job().norm_bound, job().allowance)};
 }
 
+void SumJob::TakeVectorsOf(VectorProgram& program) {
+  if (deposited_)
+    throw ConfigError("data.source: found \"store\", expected \"files\" where a program brings the vectors");
+  program_ = &program;
+}
+
 JobCost SumJob::Cost() const {
-  JobCost cost;
+  JobCost cost{.apart = deposited_ ? kSumsApart : ""};
   cost.session.Add(ml::NoisySumCost(job().dimension, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
   const auto all = numbers * static_cast<double>(job().calls);
   cost.work.draws = all;
   for (std::size_t party = 0; party < net::kParties; ++party) {
-    const auto rows = job().owners_sum ? 1.0 : static_cast<double>(job().rows.at(party));
+    const double rows = job().owners_sum ? 1.0 : deposited_ ? 0.0 : static_cast<double>(job().rows.at(party));
     // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; one file of records, two
     // noises that are drawn ahead, and a call's shares.
     cost.memory.at(party) = sizeof(double) * (4 * all + rows * numbers) + 2 * sizeof(mpc::Word) * numbers +
                             3 * kBytesOfShare * numbers;
+    if (deposited_) cost.memory.at(party) += MemoryOfDeposits(*deposited_);
   }
   cost.results = AtReceivers(all * sizeof(double));
   return cost;
@@ -174,6 +193,31 @@ std::vector<double> SumJob::Decoded(const std::optional<RingMatrix>& sum) const 
   return numbers;
 }
 
+ml::SumSession SumJob::Session(int calls) const {
+  return {.calls = calls,
+          .coordinates = job().dimension,
+          .sigma = sigma_,
+          .sensitivity = sensitivity_,
+          .to = job().to};
+}
+
+ResultFile SumJob::FileOf(const std::vector<double>& opened) const {
+  const std::vector shape{static_cast<std::size_t>(job().calls), static_cast<std::size_t>(job().dimension)};
+  return {.name = "sums.npy", .text = data::FormatNpy(data::NpyFromDoubles(shape, opened))};
+}
+
+JobResult SumJob::RunOnDeposits(mpc::Context& party, Output& output) {
+  auto deposits = TakeDeposits(party, Deposits(), output, Events());
+  output.Reserve(Events(), {});
+  const auto all = SumOfDeposits(*deposited_, deposits);
+  ml::NoisySums sums(Session(1), RandomStream::FromSystem());
+  output.Settle(Events());
+  JobResult result{.summary = Summary()};
+  result.summary["deposits"] = std::move(deposits.summary);
+  if (const auto sum = sums.Next(party, all)) result.files.push_back(FileOf(Decoded(sum)));
+  return result;
+}
+
 /// The programs of all three end a session in place of the same call. A party that goes on gets a message without
 /// numbers in place of the call's, and tells the third; who ended it learns so from them.
 void EndTogether(mpc::Context& party, std::int64_t call) {
@@ -191,14 +235,10 @@ void EndTogether(mpc::Context& party, std::int64_t call) {
 /// A session that its programs end early is charged all calls: who ends it has seen sums. A resumed run makes the calls
 /// that no party has begun, so that all its sessions together make no more than are charged, once.
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
+  if (deposited_) return RunOnDeposits(party, output);
   const auto [first, shared] = output.ResumeCalls(party);
   output.Reserve(Events(), first > 0 ? Events() : Output::Events());
-  ml::NoisySums sums({.calls = Calls() - first,
-                      .coordinates = job().dimension,
-                      .sigma = sigma_,
-                      .sensitivity = sensitivity_,
-                      .to = job().to},
-                     RandomStream::FromSystem());
+  ml::NoisySums sums(Session(Calls() - first), RandomStream::FromSystem());
   if (of_program_) of_program_->StartBehind(first, shared);
   std::vector<double> opened;
   int call = first;
@@ -217,9 +257,7 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
   if (first == Calls()) output.Settle(Events());
   JobResult result{.summary = Summary()};
   if (of_program_) result.summary["calls_made"] = call;
-  if (opened.empty()) return result;
-  const std::vector shape{static_cast<std::size_t>(job().calls), static_cast<std::size_t>(job().dimension)};
-  result.files.push_back({.name = "sums.npy", .text = data::FormatNpy(data::NpyFromDoubles(shape, opened))});
+  if (!opened.empty()) result.files.push_back(FileOf(opened));
   return result;
 }
 

@@ -8,6 +8,11 @@
 #include "base/ceil_log2.h"
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/deposited_vectors.h"
+#include "jobs/records/source_fields.h"
+#include "jobs/records/vector_bits.h"
+#include "ml/dpsgd/deposited_rows.h"
+#include "ml/records.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -24,17 +29,41 @@ void DataFields(FieldVisitor& v, SumSettings& s) {
   v("name", s.data_name, Name{},
     "Where `local` looks for `vectors.npy` (rows × dimension; of several calls `vectors-1.npy` …), with "
     "groups `keys.npy`, too. `vectors`: it draws some, unless a folder is given.");
-  RowsField(v, s.rows);
+  SourceFields(v, s.rows, s.store);
+  v.Check([&](const Section& table) { CheckPurpose(s.store, table); });
+}
+
+/// The lattice of deposits is that of their rows.
+void CheckDeposits(const SumSettings& s, const Section& table) {
+  if (!s.store.on) return;
+  if (s.dimension > kMostRowNumbers)
+    table.Refuse("dimension", fmt::format("at most {} with data.source \"store\"", kMostRowNumbers));
+  if (!ml::DepositedNormsFit(s.dimension, s.norm_bound, s.fraction_bits))
+    table.Fail("norm_bound",
+               fmt::format(
+                   "found {} with {} numbers, {} fraction bits and data.source \"store\", expected less of "
+                   "one of them: squared norms of deposited rows could leave the ring; a sum of vectors in a "
+                   "larger unit has a smaller norm",
+                   s.norm_bound, s.dimension, s.fraction_bits));
+  if (ml::LargestSquaredNorm(s.norm_bound, s.fraction_bits) == 0)
+    table.Fail("norm_bound",
+               fmt::format("found {} with data.source \"store\", expected more than 2^-{}, the unit of a "
+                           "row: vectors in a smaller unit",
+                           s.norm_bound, s.fraction_bits));
+}
+
+int DefaultFractionBits(const SumSettings& s) {
+  if (!s.store.on) return DefaultFractionBits(s.norm_bound);
+  // Where none fit that is said behind this.
+  return VectorBits(s.dimension, s.norm_bound).value_or(static_cast<int>(kStudyBits.least));
 }
 
 void CheckOfOwners(const SumSettings& s, const Section& table) {
   if (s.sampling_rate == 0) table.Refuse("sampling_rate", "a number above 0, at most 1");
 }
 
-void SumFields(FieldVisitor& v, SumSettings& s) {
-  v("dimension", s.dimension, WholeInterval{1, std::int64_t{1} << 26}, "Numbers of a vector.");
-  v("norm_bound", s.norm_bound, Interval{.above = 0x1p-24, .below = 0x1p24},
-    "C: longer vectors of records are shortened to this L2 norm.");
+/// Of parties' own files: how many sums, who adds up, and who takes part.
+void CallFields(FieldVisitor& v, SumSettings& s) {
   v("calls", s.calls, WholeInterval{1, 100'000}, Default(1),
     "Sums, each of a file of every party; each is charged.");
   v("summed", s.owners_sum, OneOf<bool>{{false, "program"}, {true, "owner"}}, Default(false),
@@ -53,10 +82,23 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
              "With which each unit of privacy is in a call, by private coins that the program draws anew in "
              "each.");
          });
-  v("fraction_bits", s.fraction_bits, WholeInterval{0, kMaxFractionBits},
-    Default(DefaultFractionBits(s.norm_bound)).Said("such that `norm_bound` has 32 bits"),
-    "Of the lattice of vectors and noise.");
-  v.Check([&](const Section& table) { CheckOfOwners(s, table); });
+}
+
+void SumFields(FieldVisitor& v, SumSettings& s) {
+  v("dimension", s.dimension, WholeInterval{1, std::int64_t{1} << 26}, "Numbers of a vector.");
+  v("norm_bound", s.norm_bound, Interval{.above = 0x1p-24, .below = 0x1p24},
+    "C: longer vectors of records are shortened to this L2 norm.");
+  v.When({!s.store.on, "data.source \"files\"",
+          "found it with data.source \"store\", whose jobs make one sum of all vectors that were deposited"},
+         [&] { CallFields(v, s); });
+  v("fraction_bits", s.fraction_bits, s.store.on ? kStudyBits : WholeInterval{0, kMaxFractionBits},
+    Default(DefaultFractionBits(s))
+        .Said("such that `norm_bound` has 32 bits; of deposits what their rows have room for, at most 24"),
+    "Of the lattice of vectors and noise; of deposits 8 … 24.");
+  v.Check([&](const Section& table) {
+    CheckOfOwners(s, table);
+    CheckDeposits(s, table);
+  });
 }
 
 void UnitFields(FieldVisitor& v, SumSettings& s) {
@@ -69,6 +111,8 @@ void UnitFields(FieldVisitor& v, SumSettings& s) {
       "More rows of one group in a call are an error (4).");
   });
   v.Check([&](const Section& table) {
+    if (s.groups() && s.store.on)
+      table.Refuse("unit", "\"record\" with data.source \"store\": deposited rows have no keys");
     if (s.groups() && s.owners_sum)
       table.Fail("unit", "found \"group\" with sum.summed \"owner\", expected norm_bound for whole groups");
   });
@@ -105,7 +149,17 @@ std::uint64_t NormInUnits(const SumSettings& job) {
   return static_cast<std::uint64_t>(units);
 }
 
+RecordSchema VectorsOf(const SumSettings& job) {
+  auto records = VectorRows(job.dimension, job.norm_bound, job.fraction_bits);
+  records.vectors = PlainVectors{};
+  records.name = job.name;
+  records.data.rows = job.rows;
+  records.store = job.store;
+  return records;
+}
+
 std::uint64_t SensitivityInUnits(const SumSettings& job) {
+  if (job.store.on) return SensitivityOfDeposits(VectorsOf(job));
   const auto norm = NormInUnits(job);
   if (!job.owners_sum) return norm * static_cast<std::uint64_t>(job.max_group_rows);
   if (std::ldexp(job.allowance, job.fraction_bits) > static_cast<double>(ml::kMaxNorm))

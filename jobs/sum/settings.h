@@ -14,7 +14,8 @@ namespace trefoil::jobs {
 struct SumSettings : GaussianSettings {
   std::string name;
   std::string data_name;
-  std::array<std::int64_t, 3> rows{};  ///< public, declared sizes
+  std::array<std::int64_t, 3> rows{};  ///< public, declared sizes; of deposits {all of them, 0, 0}
+  StoreSpec store{};                   ///< where it is on there is one call, of all records
   std::int64_t dimension = 0;
   double norm_bound = 0;  ///< C
   std::int64_t calls = 1;
@@ -34,6 +35,9 @@ void Fields(FieldVisitor& v, SumSettings& s);
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] SumSettings ReadSumSettings(const toml::table& root, const std::string& file);
+
+/// What owners deposit for such a job. Pre: job.store.on.
+[[nodiscard]] RecordSchema VectorsOf(const SumSettings& job);
 
 /// The norm that a record's vector is shortened to, in lattice units, rounded down; at least 1.
 [[nodiscard]] std::uint64_t NormInUnits(const SumSettings& job);

@@ -421,12 +421,17 @@ def deposits():
     study = 'version = 1\nname = "s"\nfraction_bits = 16\n'
     study += re.sub(r"(?m)^(name|rows|version|type) = .*\n", "", TRAINING.split("[training]")[0]).replace("[data]", "[columns]").lstrip()
     study += "[features]\nrow_norm = 1.5\n"
+    keys = ""
     for number, key in enumerate(DEPOSIT_KEYS):
         text = f"trefoil deposit public key 1\n{key}\n"
         digest = hashlib.sha256(text.encode()).hexdigest().upper()
         fingerprint = ":".join(digest[k:k + 2] for k in range(0, 64, 2))
-        study += f'[[party]]\nid = {number}\nkey = "{key}"\nfingerprint = "{fingerprint}"\n'
-    write("study", "study.toml", study)
+        keys += f'[[party]]\nid = {number}\nkey = "{key}"\nfingerprint = "{fingerprint}"\n'
+    write("study", "study.toml", study + keys)
+    added = 'version = 1\nname = "s"\nfraction_bits = 24\n'
+    write("study", "vectors.toml", added + "[vectors]\ndimension = 3\nnorm_bound = 2.0\n" + keys)
+    write("study", "statistics.toml", added + '[statistics]\nformat = "csv"\nbins = 4\n[[statistics.column]]\nname = "a"\nlow = 0.0\n'
+          'high = 9.0\nedges = [2.0]\n[[statistics.table]]\nrows = "a"\n' + keys)
     write("study", "deposit.pub", text)
     write("study", "owner.pub", f"trefoil owner public key 1\n{OWNER_KEY}\n")
     write("study", "owner.key", f"trefoil owner key 1\n{'09' * 32}\n")

@@ -263,8 +263,8 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
 TEST(StoreJob, IsOfTypesThatTakeDepositsAlone) {
   const TemporaryFolder folder;
   const std::string text(kStoreJob);
-  const auto statistics = Replaced(text, "\"dpsgd\"", "\"statistics\"");
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", statistics)); }),
+  const auto average = Replaced(text, "\"dpsgd\"", "\"classifier-average\"");
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", average)); }),
               HasSubstr("data.source"));
   // Least squares are another.
   const auto squares = Replaced(text.substr(0, text.find("[training]")), "\"dpsgd\"", "\"least-squares\"") +

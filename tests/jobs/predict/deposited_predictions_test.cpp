@@ -12,6 +12,7 @@
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
 #include "tests/jobs/kept_job.h"
+#include "tests/jobs/silent_output.h"
 #include "tests/reference/plain_classifier.h"
 #include "tests/support/ml_test.h"
 
@@ -71,19 +72,12 @@ class TwoDeposits : public SharedRecords {
 };
 
 /// Notes warnings; nothing is charged.
-class NoCharge : public Output {
+class NoCharge : public SilentOutput {
  public:
   void Reserve(const Events& /*plan*/, const Events& /*before*/) override { ADD_FAILURE(); }
   void Settle(const Events& /*executed*/) override { ADD_FAILURE(); }
-  void Cover(const dp::TrainingRecord& /*record*/) override {}
   void Warn(const std::string& line) override { warnings.push_back(line); }
-  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
   void Announce(const Events& /*executed*/, int /*steps*/) override { ADD_FAILURE(); }
-  void Step(const ml::StepReport& /*report*/) override {}
-  void BeginStep(int /*step*/) override {}
-  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
-  void BeginRelease() override {}
-  void BeginEvaluation() override {}
 
   std::vector<std::string> warnings{};
 };

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "base/error.h"
+#include "ml/records.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/statistics/statistics_job.h"
 #include "tests/support/error_text.h"
@@ -56,6 +60,73 @@ TEST(SumStatistics, ReadsFilesWithoutAHeaderInTheColumnsOrder) {
   EXPECT_EQ(SumOf(job, "1,2,?,x\n").rows, 1);
   EXPECT_THAT(DataErrorOf(job, "1,2,?,x,more\n"), HasSubstr("found 5 fields, expected 4"));
   EXPECT_THAT(DataErrorOf(job, "1,2,x\n"), HasSubstr("found 3 fields"));
+}
+
+/// At the ends of the ranges, in their middle, where a square is lost, and anywhere.
+std::string SearchedRows(int count) {
+  std::mt19937_64 random(5);
+  std::string text = kHead;
+  for (int k = 0; k < count; ++k) {
+    const auto number = [&](double low, double high) {
+      const double middle = (low + high) / 2;
+      switch (random() % 4) {
+        case 0:
+          return random() % 2 == 0 ? low : high;
+        case 1:
+          return middle;
+        case 2:
+          return middle + (high - low) * std::ldexp(1.0, -static_cast<int>(random() % 26) - 1);
+        default:
+          return low + (high - low) * std::ldexp(static_cast<double>(random() >> 11), -53);
+      }
+    };
+    const auto b = random() % 9 == 0 ? std::string("?") : fmt::format("{}", number(0, 4));
+    text += fmt::format("{},{},,{}\n", std::string(1, "xyz?"[random() % 4]), b, number(-10, 10));
+  }
+  return text;
+}
+
+TEST(RowsOfStatistics, AreDepositedAsTheyAreAndCountExactly) {
+  for (const auto& weights :
+       std::vector<std::vector<std::string>>{{},
+                                             {"statistics.weights.moments=900.0"},
+                                             {"statistics.bins=4096", "statistics.weights.count=7.0"}}) {
+    const auto job = StatisticsWith(weights);
+    const auto layout = DepositedLayoutOf(job);
+    const TemporaryFolder folder;
+    const auto made = RowsOfStatistics(job, layout, data::OneFile(folder.Write("t.csv", SearchedRows(4000))));
+    ASSERT_EQ(made.rows.rows(), 4000);
+    const auto largest = ml::LargestSquaredNorm(1, layout.bits);
+    std::vector<mpc::Word> words(static_cast<std::size_t>(layout.size));
+    double longest = 0;
+    for (mpc::Index row = 0; row < made.rows.rows(); ++row) {
+      const auto squared = ml::EncodeFeatures(made.rows.row(row).cast<double>(), row, 1, layout.bits, words);
+      ASSERT_LE(squared, largest);
+      longest = std::max(longest, static_cast<double>(squared) / static_cast<double>(largest));
+      for (mpc::Index k = 0; k < layout.size; ++k)
+        ASSERT_EQ(static_cast<double>(mpc::Signed(words[static_cast<std::size_t>(k)])),
+                  std::ldexp(static_cast<double>(made.rows(row, k)), layout.bits));
+      ASSERT_EQ(static_cast<double>(made.rows(row, 0)), layout.FactorOf(Statistic::kCount));
+    }
+    EXPECT_GT(longest, 0.99);  // else the search says nothing
+  }
+}
+
+TEST(RowsOfStatistics, AreThoseOfTheSumButForTheirLattice) {
+  const auto job = StatisticsWith();
+  const auto plain = LayoutOf(job);
+  const auto layout = DepositedLayoutOf(job);
+  const TemporaryFolder folder;
+  const auto file = data::OneFile(folder.Write("t.csv", SearchedRows(50)));
+  const auto own = SumStatistics(job, plain, file);
+  const auto rows = RowsOfStatistics(job, layout, file);
+  EXPECT_LT(layout.bits, plain.bits);
+  for (mpc::Index k = 0; k < layout.size; ++k) {
+    const double found = rows.rows.col(k).cast<double>().sum();
+    const double expected = std::ldexp(static_cast<double>(mpc::Signed(own.sum(k, 0))), -plain.bits);
+    EXPECT_NEAR(found, expected, 50 * 3 * std::ldexp(1.0, -layout.bits)) << k;
+  }
+  EXPECT_EQ(rows.warnings, own.warnings);
 }
 
 TEST(SumStatistics, RefusesWhatIsNoRecordOfTheJob) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "jobs/statistics/layout.h"
+#include "jobs/statistics/settings.h"
 
 namespace trefoil::jobs {
 

@@ -3,6 +3,7 @@
 
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/silent_output.h"
 #include "tests/support/run_parties.h"
 #include "trefoil/run.h"
 
@@ -28,7 +29,7 @@ delta = 1e-5
 )";
 
 /// A run of which earlier sessions have begun so many calls; notes what it is told.
-class ResumedOutput : public Output {
+class ResumedOutput : public SilentOutput {
  public:
   explicit ResumedOutput(int begun) : begun_(begun) {}
   BegunCalls ResumeCalls(mpc::Context& /*party*/) override { return {.begun = begun_, .shared = begun_ / 2}; }
@@ -37,14 +38,6 @@ class ResumedOutput : public Output {
   }
   void Settle(const Events& /*executed*/) override { told.emplace_back("settle"); }
   void BeginCall(int call) override { told.push_back("call " + std::to_string(call)); }
-  void Cover(const dp::TrainingRecord& /*record*/) override {}
-  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
-  void Announce(const Events& /*executed*/, int /*steps*/) override {}
-  void Step(const ml::StepReport& /*report*/) override {}
-  void BeginStep(int /*step*/) override {}
-  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
-  void BeginRelease() override {}
-  void BeginEvaluation() override {}
 
   std::vector<std::string> told{};
 

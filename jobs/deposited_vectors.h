@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+
+#include "jobs/config/fields.h"
+#include "jobs/records/schema.h"
+#include "jobs/shared_records.h"
+#include "mpc/share.h"
+
+/// Deposits that are added up (types "sum" and "statistics" with data.source "store"): rows are vectors without labels.
+namespace trefoil::jobs {
+
+/// Rows of so many numbers, of which none is longer than `norm`, as they are deposited; of their kind neither `vectors` nor
+/// `statistics` says anything yet.
+[[nodiscard]] RecordSchema VectorRows(std::int64_t numbers, double norm, int fraction_bits);
+
+/// The vectors that statistics make of records. Throws ConfigError as DepositedLayoutOf.
+[[nodiscard]] RecordSchema VectorsOf(const StatisticsSpec& spec);
+
+/// The keys by which a study says what owners deposit: name and fraction_bits; then [columns] and [features], or in their
+/// place [vectors] or [statistics].
+void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
+
+/// The most that one record changes of the sum of all rows, in units of a row's last bit (privacy.md, "Noisy sums").
+[[nodiscard]] std::uint64_t SensitivityOfDeposits(const RecordSchema& records);
+
+/// That sum, in such units: numbers x 1. Nothing is sent.
+[[nodiscard]] mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Checked& deposits);
+
+/// Bytes that rows take at each party. Throws ConfigError as BlockRows.
+[[nodiscard]] double MemoryOfDeposits(const RecordSchema& records);
+
+/// What no plan counts of such a job.
+inline constexpr const char* kSumsApart = "the checks of deposits and the sums of their rows";
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,309 @@
+#include "jobs/deposited_vectors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "data/formats/npy.h"
+#include "jobs/deposited_records.h"
+#include "jobs/job.h"
+#include "ml/plan/run_cost.h"
+#include "ml/records.h"
+#include "tests/apps/temporary_folder.h"
+#include "tests/jobs/job_on_deposits.h"
+#include "tests/jobs/silent_output.h"
+#include "tests/support/ml_test.h"
+#include "trefoil/run.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::ErrorText;
+using testing_support::InsecureDeal;
+using testing_support::RunParties;
+using testing_support::Seed;
+
+constexpr const char* kSumOfDeposits = R"(version = 1
+type = "sum"
+name = "sums"
+[data]
+name = "sums"
+source = "store"
+capacity = 1000
+[sum]
+dimension = 3
+norm_bound = 2.0
+[privacy]
+sigma = 0.01
+delta = 1e-5
+[release]
+to = [0, 2]
+)";
+constexpr const char* kStatisticsOfDeposits = R"(version = 1
+type = "statistics"
+name = "people"
+[data]
+name = "people"
+format = "csv"
+source = "store"
+capacity = 1000
+column = [
+  { name = "age", low = 0.0, high = 100.0, missing = [] },
+  { name = "colour", kind = "category", values = ["red", "green"], missing = [] },
+]
+[statistics]
+bins = 4
+table = [{ rows = "colour" }]
+[privacy]
+sigma = 0.01
+delta = 1e-5
+[release]
+to = [0, 2]
+)";
+
+std::unique_ptr<Job> JobWith(const char* text, const std::vector<std::string>& assignments = {}) {
+  const TemporaryFolder folder;
+  return ReadJob(folder.Write("job.toml", text), assignments);
+}
+
+std::string WhyNot(const char* text, const std::vector<std::string>& assignments) {
+  return ErrorText<ConfigError>([&] { (void)JobWith(text, assignments); });
+}
+
+constexpr Index kDealt = 40;  // rows of each of two deposits
+
+/// Two deposits; in memory, or in blocks that begin with one of them.
+class DealtVectors : public SharedRecords {
+ public:
+  DealtVectors(RingMatrix rows, Index block_rows) : rows_(std::move(rows)), block_rows_(block_rows) {}
+
+  std::string Load(const RecordSchema& /*records*/) override { return ""; }
+  std::vector<Population> Populations() override { return {}; }
+  Checked Share(mpc::Context& party, const CapOf& /*cap*/, const std::string& /*run*/) override {
+    Checked checked{.summary = {{"used", 2}}, .populations = {{.owner = "a", .name = "b"}}};
+    for (const Index first : {Index{0}, kDealt})
+      checked.rows.push_back(InsecureDeal(party, RingMatrix(rows_.middleRows(first, kDealt))));
+    if (block_rows_ == 0) return checked;
+    checked.batch = [all = std::exchange(checked.rows, {}), height = block_rows_](std::int64_t block) {
+      const auto& rows = all.at(static_cast<std::size_t>(block));
+      return Stacked(rows, mpc::ArithShare::Zero(height - rows.rows(), rows.cols()));
+    };
+    return checked;
+  }
+  std::string SealForOwner(const PartForOwner& /*part*/) override { return ""; }
+
+ private:
+  RingMatrix rows_;
+  Index block_rows_;
+};
+
+/// Notes what is charged, and when.
+class NotedCharge : public SilentOutput {
+ public:
+  void ChargeTo(const std::vector<Population>& populations) override {
+    for (const auto& one : populations) told.push_back("to " + one.owner + "/" + one.name);
+  }
+  void Reserve(const Events& plan, const Events& /*before*/) override {
+    told.push_back("reserve " + std::to_string(plan.size()));
+  }
+  void Settle(const Events& executed) override {
+    told.push_back("settle " + std::to_string(executed.size()));
+  }
+
+  std::vector<std::string> told{};
+};
+
+struct OfParty {
+  JobResult result;
+  std::vector<std::string> told;
+  protocols::Measured measured;
+};
+
+/// A run of all three on these rows, at the planned cost and charge.
+std::array<OfParty, 3> RunOf(const char* text, const RingMatrix& rows,
+                             const std::vector<std::string>& assignments = {}) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("job.toml", text);
+  auto parties = RunParties(Seed{6}, [&](mpc::Context& party) {
+    const auto job = ReadJob(file, assignments);
+    DealtVectors deposits(rows, static_cast<Index>(BlockRows(*job->Records())));
+    job->TakeRecordsOf(deposits);
+    NotedCharge output;
+    OfParty seen;
+    seen.measured = protocols::Measure(party, [&] { seen.result = job->Run(party, output); });
+    seen.told = output.told;
+    return seen;
+  });
+  const auto planned = ReadJob(file, assignments)->Plan({}).forms.at(0).cost;
+  const auto empty = ml::SessionCost().total();
+  int rounds = 0;
+  for (std::size_t self = 0; self < parties.size(); ++self) {
+    const auto& seen = parties[self];
+    rounds = std::max(rounds, seen.measured.rounds);
+    EXPECT_EQ(seen.measured.bytes_sent + seen.measured.bytes_offline,
+              planned.bytes_sent[self] - empty.bytes_sent[self]);
+    EXPECT_THAT(seen.told, ElementsAre("to a/b", "reserve 1", "settle 1"));
+    EXPECT_EQ(seen.result.summary["deposits"]["used"], 2);
+    EXPECT_EQ(seen.result.files.empty(), self == 1);
+  }
+  EXPECT_EQ(rounds, planned.rounds - empty.rounds);
+  return parties;
+}
+
+/// Vectors with mask bits, every fifth row padding.
+RingMatrix VectorsAt(Index numbers, int bits) {
+  RingMatrix rows = RingMatrix::Zero(2 * kDealt, numbers + 2);
+  for (Index row = 0; row < rows.rows(); ++row) {
+    if (row % 5 == 4) continue;
+    rows.row(row).head(numbers) =
+        testing_support::RandomSigned(static_cast<std::uint64_t>(row), 1, numbers, bits);
+    rows(row, numbers) = 1;
+  }
+  return rows;
+}
+
+/// What was opened, of a sum.
+std::vector<double> OpenedBy(const OfParty& party) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("sums.npy", party.result.files.at(0).text);
+  return data::NpyToDoubles(data::ReadNpy(file), file);
+}
+
+TEST(SumOfDepositsJob, IsOfAllRowsWithTheNoiseOfItsLattice) {
+  constexpr int kBits = 24;
+  const auto rows = VectorsAt(3, kBits);
+  for (const std::vector<std::string>& assignments :
+       {std::vector<std::string>{}, std::vector<std::string>{"data.memory=1"}}) {
+    const auto parties = RunOf(kSumOfDeposits, rows, assignments);
+    const auto opened = OpenedBy(parties[0]);
+    EXPECT_EQ(opened, OpenedBy(parties[2]));
+    ASSERT_EQ(opened.size(), 3U);
+    for (Index k = 0; k < 3; ++k) {
+      const double expected = std::ldexp(static_cast<double>(mpc::Signed(rows.col(k).sum())), -kBits);
+      // Noise of deviation 0.01 sqrt(1.5) 2: eight of them are exceeded with a probability below 10^-14.
+      EXPECT_NEAR(opened[static_cast<std::size_t>(k)], expected, 0.2);
+      EXPECT_NE(opened[static_cast<std::size_t>(k)], expected);
+    }
+  }
+}
+
+TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
+  const auto job = JobWith(kSumOfDeposits);
+  EXPECT_TRUE(IsOnDeposits(*job));
+  EXPECT_EQ(job->DeclaredRows(), 1000);
+  EXPECT_EQ(job->Calls(), 0);
+  EXPECT_TRUE(PromiseOf(*job).deposited);
+  EXPECT_EQ(job->Records()->fraction_bits, 24);
+  EXPECT_EQ(SensitivityOfDeposits(*job->Records()), std::uint64_t{1} << 25);
+  EXPECT_THAT(job->Title(), HasSubstr("norm 2, all that owners deposited"));
+  ExpectNoRecordsOfItsOwn(*job);
+  const auto wide = JobWith(kSumOfDeposits, {"sum.dimension=100000", "sum.norm_bound=0.3"});
+  const auto& rows = *wide->Records();
+  EXPECT_EQ(rows.fraction_bits, 21);
+  EXPECT_LE(ml::LargestSquaredNorm(0.3, 21), SensitivityOfDeposits(rows) * SensitivityOfDeposits(rows));
+  EXPECT_EQ(SensitivityOfDeposits(rows), static_cast<std::uint64_t>(std::ceil(0.3 * 0x1p21)));
+  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  EXPECT_GE(job->Plan({}).memory->at(1), 1000 * 16 * 5);
+  // The same multiplier is charged the same wherever the vectors are.
+  const auto files = JobWith(
+      R"(version = 1
+type = "sum"
+name = "sums"
+[data]
+name = "sums"
+rows = [1000, 0, 0]
+[sum]
+dimension = 3
+norm_bound = 2.0
+[privacy]
+sigma = 0.01
+delta = 1e-5
+)");
+  EXPECT_EQ(files->Records(), nullptr);
+  EXPECT_EQ(files->Calls(), 1);
+  EXPECT_NEAR(job->Epsilons().insider, files->Epsilons().insider, 1e-6 * files->Epsilons().insider);
+}
+
+TEST(SumOfDepositsJob, RefusesWhatOwnersWouldHaveToBeThereFor) {
+  const auto refused = [](const char* assignment) { return WhyNot(kSumOfDeposits, {assignment}); };
+  EXPECT_THAT(refused("sum.calls=2"), HasSubstr("sum.calls: found it with data.source \"store\""));
+  EXPECT_THAT(refused("sum.summed=owner"), HasSubstr("sum.summed: found it with data.source \"store\""));
+  EXPECT_THAT(refused("sum.sampling_rate=0.5"), HasSubstr("sum.sampling_rate: found it"));
+  EXPECT_THAT(WhyNot(kSumOfDeposits, {"privacy.unit=group", "privacy.max_group_rows=2"}),
+              HasSubstr("privacy.unit: found \"group\", expected \"record\" with data.source \"store\""));
+  EXPECT_THAT(refused("data.rows=[1, 1, 1]"), HasSubstr("which has data.capacity"));
+  EXPECT_THAT(refused("data.purpose=predict"),
+              HasSubstr("data.purpose: found \"predict\", expected another"));
+  EXPECT_THAT(refused("sum.fraction_bits=25"), HasSubstr("expected a whole number from 8 to 24"));
+  EXPECT_THAT(refused("sum.dimension=2000000"),
+              HasSubstr("sum.dimension: found 2000000, expected at most 1000000"));
+  EXPECT_THAT(refused("sum.norm_bound=8000000.0"),
+              HasSubstr("sum.norm_bound: found 8000000 with 3 numbers, 8 fraction"));
+  EXPECT_THAT(WhyNot(kSumOfDeposits, {"sum.norm_bound=0.001", "sum.fraction_bits=8"}),
+              HasSubstr("expected more than 2^-8, the unit of a row"));
+  class NoVectors : public VectorProgram {
+    [[nodiscard]] std::int64_t records() const override { return 0; }
+    bool Bring(std::int64_t, std::span<const std::int64_t>, const Add&) override { return false; }
+    void Opened(std::int64_t, std::span<const double>) override {}
+  } program;
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { JobWith(kSumOfDeposits)->TakeVectorsOf(program); }),
+      HasSubstr("data.source: found \"store\", expected \"files\" where a program brings the vectors"));
+}
+
+TEST(StatisticsOfDepositsJob, AreReadFromTheSumOfAllVectors) {
+  const auto records = *JobWith(kStatisticsOfDeposits)->Records();
+  ASSERT_EQ(records.data.features, 9);  // a count, two moments, four bins, two values
+  ASSERT_EQ(records.fraction_bits, 24);
+  // Four items, all with weight 1: counts are in units of a half, less by one unit of the lattice.
+  const Word half = (Word{1} << 23) - 1;
+  RingMatrix rows = RingMatrix::Zero(2 * kDealt, 11);
+  for (Index row = 0; row < rows.rows(); ++row) {
+    if (row % 5 == 4) continue;
+    rows(row, 0) = half;  // age 100, green; every third one red
+    rows(row, 1) = half;
+    rows(row, 6) = half;
+    rows(row, row % 3 == 0 ? 7 : 8) = half;
+    rows(row, 9) = 1;
+  }
+  for (const auto& party : RunOf(kStatisticsOfDeposits, rows)) {
+    if (party.result.files.empty()) continue;
+    const auto file = [&](const std::string& name) {
+      const auto found = std::find_if(party.result.files.begin(), party.result.files.end(),
+                                      [&](const auto& one) { return one.name == name; });
+      return found->text;
+    };
+    // Noise of a count has deviation 0.025.
+    EXPECT_THAT(file("tables.csv"), testing::ContainsRegex("red,,(21|22)\\."));
+    EXPECT_THAT(file("tables.csv"), testing::ContainsRegex("green,,(41|42)\\."));
+    EXPECT_THAT(file("moments.csv"), testing::ContainsRegex("age,6[34]"));
+  }
+}
+
+TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
+  const auto job = JobWith(kStatisticsOfDeposits);
+  EXPECT_TRUE(IsOnDeposits(*job));
+  EXPECT_EQ(job->DeclaredRows(), 1000);
+  EXPECT_EQ(SensitivityOfDeposits(*job->Records()), std::uint64_t{1} << 24);
+  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  ExpectNoRecordsOfItsOwn(*job);
+  EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
+  EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"data.purpose=predict-x"}), HasSubstr("data.purpose"));
+  EXPECT_THAT(
+      WhyNot(
+          kStatisticsOfDeposits,
+          {"statistics.bins=4096", "statistics.weights.quantiles=0.0011", "statistics.weights.tables=999.0",
+           "statistics.table=[{ rows = \"colour\" }, { rows = \"colour\" }, { rows = \"colour\" }]"}),
+      HasSubstr("statistics.weights: quantiles have"));
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
