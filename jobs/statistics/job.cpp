@@ -40,8 +40,9 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
         deposited_(DepositsOfJob(this->job())),
         layout_(deposited_ ? DepositedLayoutOf(this->job()) : LayoutOf(this->job())),
         sigma_(SigmaOf(Target())) {
-    // Refuses noise that is too wide for the sampler. Sums fit the ring, whatever the job: 3 * 10^9 records of 2^30, and
-    // 40 deviations of such noise, are below 2^63.
+    // Refuses memory for too few rows, and noise that is too wide for the sampler. Sums fit the ring, whatever the job:
+    // 3 * 10^9 records of 2^30, and 40 deviations of such noise, are below 2^63.
+    if (deposited_) (void)BlockRows(*deposited_);
     (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, Sensitivity()));
   }
 

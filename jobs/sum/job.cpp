@@ -36,7 +36,8 @@ class SumJob : public JobOf<SumSettings> {
         sensitivity_(SensitivityInUnits(this->job())),
         sigma_(SigmaOf(Target(), [this](double sigma) { return EventAt(sigma); })) {
     RequireSumInRing(this->job(), sigma_);
-    // Refuses noise that is too narrow for the lattice.
+    // Refuses memory for too few rows, and noise that is too narrow for the lattice.
+    if (deposited_) (void)BlockRows(*deposited_);
     (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, sensitivity_));
   }
 
@@ -46,6 +47,7 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventAt(sigma_)}; }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
+  [[nodiscard]] std::vector<std::string> Advice() const override;
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return job().unit; }
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] JobCost Cost() const override;
@@ -72,6 +74,10 @@ class SumJob : public JobOf<SumSettings> {
   }
   [[nodiscard]] dp::RecordedEvent EventAt(double sigma) const;
   [[nodiscard]] double InUnits(double units) const { return std::ldexp(units, -job().fraction_bits); }
+  /// Of all three parties' noise.
+  [[nodiscard]] double Deviation() const {
+    return InUnits(kAllOverTwo * sigma_ * static_cast<double>(sensitivity_));
+  }
   [[nodiscard]] nlohmann::ordered_json Summary() const;
   [[nodiscard]] std::optional<RingMatrix> VectorOf(std::int64_t call);
   [[nodiscard]] std::vector<double> Decoded(const std::optional<RingMatrix>& sum) const;
@@ -122,6 +128,17 @@ std::vector<std::string> SumJob::Warnings() const {
       "sum.summed \"owner\": that a record changes an owner's vector by no more than {}, and the errors of "
       "its floating-point sum by no more than {}, is the owner's word: where it is not so, no epsilon holds",
       job().norm_bound, job().allowance)};
+}
+
+/// The lattice of deposits may be coarse, and rounds all numbers towards zero.
+std::vector<std::string> SumJob::Advice() const {
+  const double lost = InUnits(static_cast<double>(job().records()));
+  if (!deposited_ || lost <= Deviation()) return {};
+  return {fmt::format(
+      "numbers of deposited vectors have {} bits behind the point, beyond which they are cut: over {} "
+      "records a "
+      "sum may lose {:.3g}, where noise has deviation {:.3g}; shorter vectors of fewer numbers lose less",
+      job().fraction_bits, job().records(), lost, Deviation())};
 }
 
 void SumJob::TakeVectorsOf(VectorProgram& program) {
@@ -177,7 +194,7 @@ nlohmann::ordered_json SumJob::Summary() const {
           {"sampling_rate", job().sampling_rate},
           {"sigma", sigma_},
           {"sensitivity", InUnits(static_cast<double>(sensitivity_))},
-          {"deviation", InUnits(kAllOverTwo * sigma_ * static_cast<double>(sensitivity_))}};
+          {"deviation", Deviation()}};
 }
 
 /// What this party adds to a call's sum; nothing where its program ends the session.

@@ -210,6 +210,10 @@ TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
   EXPECT_EQ(rows.fraction_bits, 21);
   EXPECT_LE(ml::LargestSquaredNorm(0.3, 21), SensitivityOfDeposits(rows) * SensitivityOfDeposits(rows));
   EXPECT_EQ(SensitivityOfDeposits(rows), static_cast<std::uint64_t>(std::ceil(0.3 * 0x1p21)));
+  EXPECT_THAT(job->Advice(), testing::IsEmpty());
+  EXPECT_THAT(JobWith(kSumOfDeposits, {"sum.fraction_bits=12"})->Advice(),
+              ElementsAre(HasSubstr("12 bits behind the point, beyond which they are cut: over 1000 records "
+                                    "a sum may lose 0.244, where noise has deviation 0.0245")));
   EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
   EXPECT_GE(job->Plan({}).memory->at(1), 1000 * 16 * 5);
   // The same multiplier is charged the same wherever the vectors are.
@@ -296,12 +300,15 @@ TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
   EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
   ExpectNoRecordsOfItsOwn(*job);
   EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
-  EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"data.purpose=predict-x"}), HasSubstr("data.purpose"));
+  EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "data.memory=1"}),
+              HasSubstr("data.memory: found 1, expected at least"));
+  EXPECT_THAT(WhyNot(kSumOfDeposits, {"sum.dimension=4096", "data.memory=1"}),
+              HasSubstr("data.memory: found 1, expected at least"));
+  std::string tables;
+  for (int k = 0; k < 8; ++k) tables += "{ rows = \"colour\" }, ";
   EXPECT_THAT(
-      WhyNot(
-          kStatisticsOfDeposits,
-          {"statistics.bins=4096", "statistics.weights.quantiles=0.0011", "statistics.weights.tables=999.0",
-           "statistics.table=[{ rows = \"colour\" }, { rows = \"colour\" }, { rows = \"colour\" }]"}),
+      WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "statistics.weights.quantiles=0.0011",
+                                     "statistics.weights.tables=999.0", "statistics.table=[" + tables + "]"}),
       HasSubstr("statistics.weights: quantiles have"));
 }
 

@@ -87,11 +87,14 @@ std::string SearchedRows(int count) {
 }
 
 TEST(RowsOfStatistics, AreDepositedAsTheyAreAndCountExactly) {
-  for (const auto& weights :
-       std::vector<std::vector<std::string>>{{},
-                                             {"statistics.weights.moments=900.0"},
-                                             {"statistics.bins=4096", "statistics.weights.count=7.0"}}) {
-    const auto job = StatisticsWith(weights);
+  // Of the last one all factors are a half, of which roundings would leave nothing.
+  for (const auto& settings : std::vector<std::vector<std::string>>{
+           {},
+           {"statistics.weights.moments=900.0"},
+           {"statistics.bins=4096", "statistics.weights.count=7.0"},
+           {"statistics.moments=[\"a\"]", "statistics.quantiles=[\"a\"]", "statistics.correlations=[]",
+            "statistics.table=[{ rows = \"c\" }]"}}) {
+    const auto job = StatisticsWith(settings);
     const auto layout = DepositedLayoutOf(job);
     const TemporaryFolder folder;
     const auto made = RowsOfStatistics(job, layout, data::OneFile(folder.Write("t.csv", SearchedRows(4000))));
