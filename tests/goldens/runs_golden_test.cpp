@@ -24,6 +24,7 @@
 #include "tests/goldens/fixed_coins.h"
 #include "tests/goldens/golden_jobs.h"
 #include "tests/goldens/wire_trace.h"
+#include "tests/jobs/silent_output.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil::goldens {
@@ -132,21 +133,12 @@ Json Predict(const fs::path& folder) {
 }
 
 /// Keeps the record alone.
-class RecordOutput : public jobs::Output {
+class RecordOutput : public jobs::SilentOutput {
  public:
   explicit RecordOutput(const jobs::Job& job)
       : record{.job_hash = jobs::HashOf(job), .run_id = kRun, .events = {}, .promise = jobs::PromiseOf(job)} {
   }
-  void Reserve(const Events& /*plan*/, const Events& /*before*/) override {}
   void Settle(const Events& executed) override { record.events = executed; }
-  void Cover(const dp::TrainingRecord& /*other*/) override {}
-  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
-  void Announce(const Events& /*executed*/, int /*steps*/) override {}
-  void Step(const ml::StepReport& /*report*/) override {}
-  void BeginStep(int /*step*/) override {}
-  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
-  void BeginRelease() override {}
-  void BeginEvaluation() override {}
 
   dp::TrainingRecord record;
 };

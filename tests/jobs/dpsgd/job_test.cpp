@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "net/local_transport.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/silent_output.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil::jobs {
@@ -49,20 +50,12 @@ clip = 1.0
 )";
 
 /// Keeps nothing, but says whether anything was charged.
-class ChargeNote : public Output {
+class ChargeNote : public SilentOutput {
  public:
   void Reserve(const Events& /*plan*/, const Events& /*before*/) override { charged = true; }
-  void Settle(const Events& /*executed*/) override {}
-  void Cover(const dp::TrainingRecord& /*other*/) override {}
-  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
   void Announce(const Events& /*executed*/, int /*steps*/) override {
     std::exchange(on_announce, [] {})();
   }
-  void Step(const ml::StepReport& /*report*/) override {}
-  void BeginStep(int /*step*/) override {}
-  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
-  void BeginRelease() override {}
-  void BeginEvaluation() override {}
 
   bool charged = false;
   std::function<void()> on_announce = [] {};
