@@ -84,7 +84,8 @@ test_in_clone() {
   done
 }
 
-# train DIR JOB [KEY=VALUE ...]: `trefoil local` with these settings, unless DIR holds a finished run already.
+# train DIR JOB [KEY=VALUE ...]: `trefoil local` with these settings, unless DIR holds a finished run already. With DATA set, on the
+# records of that folder.
 train() {
   local dir=$1 job=$2 assignment assignments=()
   shift 2
@@ -92,7 +93,7 @@ train() {
   rm -rf "$dir"
   for assignment in "$@"; do assignments+=(--set "$assignment"); done
   mkdir -p "$(dirname "$dir")"
-  build/bin/trefoil local --job "$job" --out "$dir" "${assignments[@]}"
+  build/bin/trefoil local --job "$job" --out "$dir" ${DATA:+--data "$DATA"} "${assignments[@]}"
 }
 
 # train_thrice NAME JOB [KEY=VALUE ...]: three such runs, NAME-1 to NAME-3 in `work`; prints their accuracies, ascending.

@@ -1,6 +1,6 @@
 // Runs a job's training in the clear, for the figures of docs/explanation/experiments.md that would need many secure
-// runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test files),
-// step 0 the first weights. A simulation: nothing that it prints is private, and of the secure run it leaves
+// runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test files; of targets
+// R²), step 0 the first weights. A simulation: nothing that it prints is private, and of the secure run it leaves
 // out only what the tests bound (rounded clip factors and sigmoids, cut batches).
 #include <cmath>
 #include <cstdio>
@@ -18,9 +18,13 @@
 #include "jobs/dpsgd/settings.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/gaussian_target.h"
 #include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
+#include "jobs/records/target_evaluation.h"
+#include "ml/clear/least_squares.h"
 #include "ml/dpsgd/initialisation.h"
+#include "ml/on_shares/correct_counts.h"
 #include "ml/plan/step_privacy.h"
 #include "ml/records.h"
 
@@ -36,6 +40,7 @@ struct Options {
   std::string as = "joint";
   double random_weights = 0;
   int every = 10;
+  int runs = 1;
 };
 
 /// What every way of training needs.
@@ -94,14 +99,22 @@ ml::OwnRecords Together(const std::array<ml::OwnRecords, 3>& owners) {
   return all;
 }
 
-double AccuracyOf(const Experiment& experiment, const Eigen::MatrixXd& weights) {
+/// On the test records, of targets R².
+double ScoreOf(const Experiment& experiment, const ml::Model& model) {
+  const auto schema = jobs::ModelSchemaOf(experiment.job);
+  if (experiment.job.data.target)
+    return jobs::EvaluateTargets(model, schema, experiment.test).r_squared.value_or(0);
+  return jobs::Evaluate(model, schema, experiment.test).table.accuracy();
+}
+
+double ScoreOf(const Experiment& experiment, const Eigen::MatrixXd& weights) {
   const Eigen::Index features = weights.rows() - 1;
-  const ml::Model model{.weights = weights.topRows(features), .bias = weights.row(features).transpose()};
-  return jobs::Evaluate(model, jobs::ModelSchemaOf(experiment.job), experiment.test).table.accuracy();
+  return ScoreOf(experiment,
+                 ml::Model{.weights = weights.topRows(features), .bias = weights.row(features).transpose()});
 }
 
 void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weights) {
-  std::printf("%d,%.4f\n", step, AccuracyOf(experiment, weights));
+  std::printf("%d,%.4f\n", step, ScoreOf(experiment, weights));
   std::fflush(stdout);
 }
 
@@ -178,8 +191,8 @@ void PrintLocalModels(const Experiment& experiment, ThreadPool& pool) {
   const auto models = LocalModels(experiment, pool);
   std::puts("party,accuracy");
   for (std::size_t owner = 0; owner < 3; ++owner)
-    std::printf("%zu,%.4f\n", owner, AccuracyOf(experiment, models[owner]));
-  std::printf("average,%.4f\n", AccuracyOf(experiment, Average(models)));
+    std::printf("%zu,%.4f\n", owner, ScoreOf(experiment, models[owner]));
+  std::printf("average,%.4f\n", ScoreOf(experiment, Average(models)));
 }
 
 /// The record as its owner would publish it under local differential privacy of the job's epsilon and delta,
@@ -202,10 +215,43 @@ ml::OwnRecords Perturbed(const Experiment& experiment, ml::OwnRecords own) {
   return own;
 }
 
+/// Least squares (jobs of that type) of the same records at the same epsilon: the noise of all three parties, one line
+/// each run.
+void SolveSquares(const Experiment& experiment, int runs, ThreadPool& pool) {
+  const auto& settings = experiment.settings;
+  const auto all = Together(experiment.owners);
+  const ml::SquaresShape shape{.features = settings.features,
+                               .outputs = settings.classes == 2 ? 1 : settings.classes};
+  const auto sensitivity = ml::SquaresSensitivity(shape.unit);
+  const double sigma = jobs::SigmaOf({.coordinates = shape.numbers(),
+                                      .sensitivity = sensitivity,
+                                      .epsilon = settings.target_epsilon,
+                                      .delta = settings.delta,
+                                      .insiders = false});
+  const dp::DiscreteGaussian noise(ml::CountVariance(sigma, sensitivity));
+  const double deviation = dp::kAllOverTwo * sigma * static_cast<double>(sensitivity);
+  const auto targets =
+      experiment.job.data.target ? ml::RangeTargets(all.y) : ml::ClassTargets(all.y, settings.classes);
+  const mpc::RingMatrix sum = SumOfSquares(shape, all.x, settings.row_norm, targets, pool);
+  auto coins = RandomStream::FromSystem();
+  std::puts("run,accuracy");
+  for (int run = 1; run <= runs; ++run) {
+    const mpc::RingMatrix noisy = sum.unaryExpr([&](mpc::Word word) {
+      for (int party = 0; party < 3; ++party) word += static_cast<mpc::Word>(noise.Sample(coins));
+      return word;
+    });
+    const auto model =
+        ml::SolveSquares(shape, noisy, settings.row_norm, deviation, Eigen::VectorXd::Zero(shape.features));
+    std::printf("%d,%.4f\n", run, ScoreOf(experiment, model));
+    std::fflush(stdout);
+  }
+}
+
 void Run(const Options& options) {
   const Experiment experiment = Read(options);
   ThreadPool pool(ThreadsFor(0));
   if (options.as == "local") return PrintLocalModels(experiment, pool);
+  if (options.as == "least-squares") return SolveSquares(experiment, options.runs, pool);
   const auto& settings = experiment.settings;
   const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
   const double rate = ml::SamplingRate(settings);
@@ -213,7 +259,8 @@ void Run(const Options& options) {
   if (options.as == "joint") {
     // All three parties add their noise, of variance sigma^2 / 2 each.
     const double sigma = ml::MakePlan(settings).sigma * std::sqrt(1.5);
-    Train(experiment, Together(experiment.owners), rate, sigma, first, pool);
+    const auto all = Together(experiment.owners);
+    for (int run = 0; run < options.runs; ++run) Train(experiment, all, rate, sigma, first, pool);
   } else if (options.as == "single-party") {
     const double sigma =
         dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta, rate, settings.steps);
@@ -236,12 +283,15 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
       .add_option(
           "--as", options.as,
           "joint: of all rows, at the outsider's noise; single-party: of party 0's, at the same rate and "
-          "epsilon; local-dp: of all rows, perturbed one by one; local: the models of [initialisation]")
-      ->check(CLI::IsMember({"joint", "single-party", "local-dp", "local"}));
+          "epsilon; local-dp: of all rows, perturbed one by one; local: the models of [initialisation]; "
+          "least-squares: of all rows, by a job of that type against an outsider")
+      ->check(CLI::IsMember({"joint", "single-party", "local-dp", "local", "least-squares"}));
   program
       .add_option("--random-weights", options.random_weights, "Start from normal weights of this deviation")
       ->check(CLI::NonNegativeNumber);
   program.add_option("--every", options.every, "Steps between two lines")->check(CLI::PositiveNumber);
+  program.add_option("--runs", options.runs, "So many, one after the other, of joint and least-squares")
+      ->check(CLI::PositiveNumber);
   CLI11_PARSE(program, argc, argv);
   try {
     trefoil::Run(options);

@@ -50,6 +50,19 @@ class ClearTraining(ProgramTest):
             self.assertGreater(even[party], 0.6)
             self.assertLess(fraction[party], 0.5)
 
+    def test_repeats_a_training(self):
+        table = self.table(*SHORT, "--runs", "2")
+        self.assertEqual([line[0] for line in table], ["step", *2 * ["0", "20", "40"]])
+        self.assertGreater(min(float(table[3][1]), float(table[6][1])), 0.8)
+
+    def test_solves_least_squares_with_the_noise_of_their_epsilon(self):
+        squares = ("--as", "least-squares", "--runs", "3", "--set")
+        table = self.table(*squares, "privacy.epsilon=3")
+        self.assertEqual([line[0] for line in table], ["run", "1", "2", "3"])
+        little = self.table(*squares, "privacy.epsilon=0.05")
+        self.assertLess(float(little[1][1]), float(table[1][1]) - 0.1)
+        self.assertGreater(len({line[1] for line in little[1:]}), 1)
+
     def test_says_what_is_missing(self):
         self.fail_with(2, "initialisation.method: found \"none\"", "--job", DEMO, "--as", "local")
 
