@@ -39,6 +39,7 @@ struct Options {
   std::vector<std::string> assignments;
   std::string as = "joint";
   double random_weights = 0;
+  int local_steps = 1;
   int every = 10;
   int runs = 1;
 };
@@ -118,54 +119,84 @@ void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weight
   std::fflush(stdout);
 }
 
-/// The job's steps on `own` from `weights`, by one who sees it all: each row at `rate`, noise of multiplier
-/// `sigma` on sums whose sensitivity is the clip.
-void Train(const Experiment& experiment, const ml::OwnRecords& own, double rate, double sigma,
-           Eigen::MatrixXd weights, ThreadPool& pool) {
-  ml::TrainingSettings settings = experiment.settings;
-  const std::int64_t count = own.x.rows();
-  settings.rows = {count, count, count};
-  const ml::LocalPlan plan = MakeLocalPlan(settings, {.steps = settings.steps,
-                                                      .expected_batch = rate * static_cast<double>(count),
-                                                      .learning_rate = settings.learning_rate,
-                                                      .clip = settings.clip,
-                                                      .sigma = sigma,
-                                                      .delta = settings.delta});
-  std::optional<dp::DiscreteGaussian> noise;
-  if (sigma > 0) noise.emplace(ml::NoiseVariance(plan.sigma, plan.lattice_sensitivity, 0));
-  auto rows = RandomStream::FromSystem();
-  auto coins = RandomStream::FromSystem();
-  const double unit = std::ldexp(1.0, -plan.lattice_bits());
-  Eigen::MatrixXd velocity = Eigen::MatrixXd::Zero(weights.rows(), weights.cols());
-  Print(experiment, 0, weights);
-  for (int step = 0; step < settings.steps; ++step) {
-    const auto batch = ml::DrawRows(rows, count, rate, count);
-    Eigen::MatrixXd sum = SumClippedGradients(plan, weights, own, batch, pool);
-    if (noise) sum = sum.unaryExpr([&](double g) { return g + static_cast<double>(noise->Sample(coins)); });
+/// The job's steps on `own`, by one who sees it all: each row at `rate`, noise of multiplier `sigma` on sums whose
+/// sensitivity is the clip.
+class Trainer {
+ public:
+  Trainer(const Experiment& experiment, const ml::OwnRecords& own, double rate, double sigma)
+      : settings_(experiment.settings), own_(own), rate_(rate) {
+    const auto count = own.x.rows();
+    settings_.rows = {count, count, count};
+    plan_ = MakeLocalPlan(settings_, {.steps = settings_.steps,
+                                      .expected_batch = rate * static_cast<double>(count),
+                                      .learning_rate = settings_.learning_rate,
+                                      .clip = settings_.clip,
+                                      .sigma = sigma,
+                                      .delta = settings_.delta});
+    if (sigma > 0) noise_.emplace(ml::NoiseVariance(plan_.sigma, plan_.lattice_sensitivity, 0));
+  }
+
+  /// Moves the weights, which lie on the lattice behind it.
+  void Step(Eigen::MatrixXd& weights, int step, ThreadPool& pool) {
+    const auto count = own_.x.rows();
+    const auto batch = ml::DrawRows(rows_, count, rate_, count);
+    Eigen::MatrixXd sum = SumClippedGradients(plan_, OnLattice(weights), own_, batch, pool);
+    if (noise_)
+      sum = sum.unaryExpr([&](double g) { return g + static_cast<double>(noise_->Sample(coins_)); });
     const double learning_rate =
-        settings.learning_rate *
-        std::ldexp(static_cast<double>(ml::RateAt(settings.schedule, step, settings.steps)), -30);
-    velocity = settings.momentum * velocity +
-               learning_rate / (rate * static_cast<double>(count)) * unit * unit * sum;
-    weights = ((weights - velocity) / unit).array().round() * unit;
-    if ((step + 1) % experiment.every == 0 || step + 1 == settings.steps)
-      Print(experiment, step + 1, weights);
+        settings_.learning_rate *
+        std::ldexp(static_cast<double>(ml::RateAt(settings_.schedule, step, settings_.steps)), -30);
+    if (velocity_.size() == 0) velocity_ = Eigen::MatrixXd::Zero(weights.rows(), weights.cols());
+    velocity_ = settings_.momentum * velocity_ +
+                learning_rate / (rate_ * static_cast<double>(count)) * Unit() * Unit() * sum;
+    weights = OnLattice(weights - velocity_);
+  }
+
+ private:
+  [[nodiscard]] double Unit() const { return std::ldexp(1.0, -plan_.lattice_bits()); }
+  [[nodiscard]] Eigen::MatrixXd OnLattice(const Eigen::MatrixXd& weights) const {
+    return (weights / Unit()).array().round() * Unit();
+  }
+
+  ml::TrainingSettings settings_;
+  const ml::OwnRecords& own_;
+  double rate_;
+  ml::LocalPlan plan_;
+  std::optional<dp::DiscreteGaussian> noise_{};
+  RandomStream rows_ = RandomStream::FromSystem();
+  RandomStream coins_ = RandomStream::FromSystem();
+  Eigen::MatrixXd velocity_{};
+};
+
+Eigen::MatrixXd Average(const std::vector<Eigen::MatrixXd>& models) {
+  Eigen::MatrixXd sum = models.at(0);
+  for (std::size_t k = 1; k < models.size(); ++k) sum += models[k];
+  return sum / static_cast<double>(models.size());
+}
+
+/// All trainers go on from the same weights for `local_steps` steps; then their average is everybody's.
+void Train(const Experiment& experiment, std::vector<Trainer> trainers, int local_steps,
+           const Eigen::MatrixXd& first, ThreadPool& pool) {
+  const int steps = experiment.settings.steps;
+  std::vector<Eigen::MatrixXd> weights(trainers.size(), first);
+  Print(experiment, 0, first);
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t k = 0; k < trainers.size(); ++k) trainers[k].Step(weights[k], step, pool);
+    const bool last = step + 1 == steps;
+    if ((step + 1) % local_steps == 0 || last) weights.assign(trainers.size(), Average(weights));
+    if ((step + 1) % experiment.every == 0 || last) Print(experiment, step + 1, Average(weights));
   }
 }
 
 /// The models of [initialisation], each party's own.
-std::array<Eigen::MatrixXd, 3> LocalModels(const Experiment& experiment, ThreadPool& pool) {
+std::vector<Eigen::MatrixXd> LocalModels(const Experiment& experiment, ThreadPool& pool) {
   if (!experiment.settings.initialisation)
     throw ConfigError("initialisation.method: found \"none\", expected \"averaging\" or \"accuracy\"");
   const auto plan = MakeInitialisationPlan(experiment.settings);
-  std::array<Eigen::MatrixXd, 3> models;
+  std::vector<Eigen::MatrixXd> models;
   for (std::size_t owner = 0; owner < 3; ++owner)
-    models[owner] = TrainLocally(plan.local, static_cast<int>(owner), experiment.owners[owner], pool);
+    models.push_back(TrainLocally(plan.local, static_cast<int>(owner), experiment.owners[owner], pool));
   return models;
-}
-
-Eigen::MatrixXd Average(const std::array<Eigen::MatrixXd, 3>& models) {
-  return (models[0] + models[1] + models[2]) / 3;
 }
 
 /// On the lattice that trainings in the clear keep weights on.
@@ -247,6 +278,12 @@ void SolveSquares(const Experiment& experiment, int runs, ThreadPool& pool) {
   }
 }
 
+/// Rows that are trained on together, and the noise multiplier of their sums.
+struct Part {
+  ml::OwnRecords own;
+  double sigma = 0;
+};
+
 void Run(const Options& options) {
   const Experiment experiment = Read(options);
   ThreadPool pool(ThreadsFor(0));
@@ -255,18 +292,23 @@ void Run(const Options& options) {
   const auto& settings = experiment.settings;
   const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
   const double rate = ml::SamplingRate(settings);
-  std::puts("step,accuracy");
+  std::vector<Part> parts;
   if (options.as == "joint") {
     // All three parties add their noise, of variance sigma^2 / 2 each.
-    const double sigma = ml::MakePlan(settings).sigma * std::sqrt(1.5);
-    const auto all = Together(experiment.owners);
-    for (int run = 0; run < options.runs; ++run) Train(experiment, all, rate, sigma, first, pool);
-  } else if (options.as == "single-party") {
+    parts.push_back({Together(experiment.owners), ml::MakePlan(settings).sigma * std::sqrt(1.5)});
+  } else if (options.as == "local-dp") {
+    parts.push_back({Perturbed(experiment, Together(experiment.owners)), 0});
+  } else {
     const double sigma =
         dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta, rate, settings.steps);
-    Train(experiment, experiment.owners[0], rate, sigma, first, pool);
-  } else {
-    Train(experiment, Perturbed(experiment, Together(experiment.owners)), rate, 0, first, pool);
+    const std::size_t owners = options.as == "federated" ? 3 : 1;
+    for (std::size_t k = 0; k < owners; ++k) parts.push_back({experiment.owners.at(k), sigma});
+  }
+  std::puts("step,accuracy");
+  for (int run = 0; run < options.runs; ++run) {
+    std::vector<Trainer> trainers;
+    for (const auto& part : parts) trainers.emplace_back(experiment, part.own, rate, part.sigma);
+    Train(experiment, std::move(trainers), options.local_steps, first, pool);
   }
 }
 
@@ -283,14 +325,17 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
       .add_option(
           "--as", options.as,
           "joint: of all rows, at the outsider's noise; single-party: of party 0's, at the same rate and "
-          "epsilon; local-dp: of all rows, perturbed one by one; local: the models of [initialisation]; "
-          "least-squares: of all rows, by a job of that type against an outsider")
-      ->check(CLI::IsMember({"joint", "single-party", "local-dp", "local", "least-squares"}));
+          "epsilon; federated: of each party's likewise, their models averaged; local-dp: of all rows, "
+          "perturbed one by one; local: the models of [initialisation]; least-squares: of all rows, by a job "
+          "of that type against an outsider")
+      ->check(CLI::IsMember({"joint", "single-party", "federated", "local-dp", "local", "least-squares"}));
+  program.add_option("--local-steps", options.local_steps, "Steps between two averages of federated models")
+      ->check(CLI::PositiveNumber);
   program
       .add_option("--random-weights", options.random_weights, "Start from normal weights of this deviation")
       ->check(CLI::NonNegativeNumber);
   program.add_option("--every", options.every, "Steps between two lines")->check(CLI::PositiveNumber);
-  program.add_option("--runs", options.runs, "So many, one after the other, of joint and least-squares")
+  program.add_option("--runs", options.runs, "So many, one after the other; not of local")
       ->check(CLI::PositiveNumber);
   CLI11_PARSE(program, argc, argv);
   try {

@@ -39,6 +39,12 @@ class ClearTraining(ProgramTest):
         alone = self.accuracy("--as", "single-party", *small)
         self.assertLess(alone, self.accuracy(*small) - 0.05)  # 0.39 and 0.72
 
+    def test_federated_parties_noises_add_up(self):
+        small = ("--set", "privacy.epsilon=0.1")
+        federated = self.accuracy("--as", "federated", *small)
+        self.assertLess(federated, self.accuracy(*small) - 0.05)
+        self.assertGreater(federated, 0.2)
+
     def test_perturbed_records_teach_little(self):
         self.assertLess(self.accuracy("--as", "local-dp"), self.accuracy() - 0.2)  # 0.12 and 0.85
 
