@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "jobs/config/input_files.h"
-#include "jobs/records/classify.h"
-#include "jobs/records/evaluation.h"
+#include "jobs/evaluation/classify.h"
+#include "jobs/evaluation/evaluation.h"
+#include "jobs/evaluation/target_evaluation.h"
 #include "jobs/records/load_records.h"
-#include "jobs/records/target_evaluation.h"
 
 namespace trefoil {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/secrets/random.h"
 #include "bench/entries.h"
 #include "bench/machine.h"
-#include "mpc/preprocessing.h"
+#include "mpc/dealing/preprocessing.h"
 #include "protocols/arithmetic/input.h"
 #include "protocols/cost_model.h"
 #include "protocols/measure.h"

@@ -11,7 +11,7 @@
 #include "base/secrets/random.h"
 #include "base/secrets/sha256.h"
 #include "jobs/config/party_file.h"
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 
 namespace trefoil::deposit {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/files/sync_to_disk.h"
 #include "base/secrets/sha256.h"
 #include "base/threads/blocking_call.h"
-#include "deposit/bytes.h"
-#include "deposit/components.h"
-#include "deposit/sealed_body.h"
-#include "deposit/slots.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/components.h"
+#include "deposit/format/sealed_body.h"
+#include "deposit/format/slots.h"
 
 namespace trefoil::deposit {
 namespace {

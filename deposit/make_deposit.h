@@ -6,7 +6,7 @@
 
 #include "base/secrets/random.h"
 #include "data/dataset/table.h"
-#include "deposit/header.h"
+#include "deposit/format/header.h"
 #include "deposit/study.h"
 
 namespace trefoil::deposit {

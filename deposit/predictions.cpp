@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/secrets/sealed_box.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
-#include "deposit/sealed_body.h"
-#include "jobs/records/predictions.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/sealed_body.h"
+#include "jobs/evaluation/predictions.h"
 #include "ml/on_shares/prediction.h"
 #include "mpc/fixed_point.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deposit/header.h"
+#include "deposit/format/header.h"
 #include "deposit/keys.h"
 #include "jobs/records/schema.h"
 #include "jobs/shared_records.h"
@@ -16,7 +16,7 @@ namespace trefoil::deposit {
 
 /// The file by which a party hands the owner of a deposit its part of the predictions of its rows, byte by byte:
 /// docs/reference/deposits.md, "Predictions". A header in the clear, then the party's two components, sealed to the
-/// owner (deposit/sealed_body.h), with the header as associated data. Nobody signs it.
+/// owner (deposit/format/sealed_body.h), with the header as associated data. Nobody signs it.
 struct PredictionsHeader {
   Hash deposit{};                      ///< its id
   std::array<std::uint8_t, 16> run{};  ///< that made the model
@@ -55,7 +55,7 @@ inline constexpr std::size_t kPredictionsHeaderBytes = 132;
                                     const std::vector<std::filesystem::path>& files);
 
 /// predictions.csv of the records that lie in these rows, in their order, as a client gets it of the study's data
-/// (jobs/records/predictions.h). `results`: as AddUp. Throws DataError where a class is none of the study's.
+/// (jobs/evaluation/predictions.h). `results`: as AddUp. Throws DataError where a class is none of the study's.
 [[nodiscard]] std::string PredictionsCsvOf(const PredictionsHeader& header, const mpc::RingMatrix& results,
                                            const std::vector<std::int64_t>& of_records,
                                            const jobs::RecordSchema& records);

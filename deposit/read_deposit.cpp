@@ -10,9 +10,9 @@
 #include "base/files/at_position.h"
 #include "base/files/regular_file.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
-#include "deposit/components.h"
-#include "deposit/sealed_body.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/components.h"
+#include "deposit/format/sealed_body.h"
 
 namespace trefoil::deposit {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/files/regular_file.h"
-#include "deposit/header.h"
+#include "deposit/format/header.h"
 #include "deposit/keys.h"
 #include "deposit/refusal.h"
 #include "deposit/study.h"
@@ -24,7 +24,7 @@ struct OpenedDeposit {
   std::array<std::uint8_t, kPrefixBytes> prefix{};
   jobs::SecretBytes body{};  ///< what was sealed
   std::array<std::span<const std::uint8_t>, 2>
-      components{};  ///< in it: this party's own and the next (deposit/components.h)
+      components{};  ///< in it: this party's own and the next (deposit/format/components.h)
 };
 
 /// Who reads a deposit, for what.

@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "base/secrets/random.h"
 #include "base/secrets/sha256.h"
-#include "deposit/components.h"
+#include "deposit/format/components.h"
 #include "jobs/config/party_file.h"
 #include "jobs/config/path_domains.h"
-#include "jobs/config/toml_reader.h"
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_reader.h"
+#include "jobs/config/toml/toml_writer.h"
 #include "jobs/deposited_vectors.h"
 
 namespace trefoil::deposit {

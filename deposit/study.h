@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "deposit/format/row_layout.h"
 #include "deposit/keys.h"
-#include "deposit/row_layout.h"
 #include "jobs/config/fields.h"
 #include "jobs/records/schema.h"
 

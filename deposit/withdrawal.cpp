@@ -2,7 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "deposit/refusal.h"
 
 namespace trefoil::deposit {

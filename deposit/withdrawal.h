@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "deposit/header.h"
+#include "deposit/format/header.h"
 #include "deposit/keys.h"
 
 namespace trefoil::deposit {

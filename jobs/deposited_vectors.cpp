@@ -9,7 +9,7 @@
 #include "jobs/records/vector_bits.h"
 #include "jobs/statistics/layout.h"
 #include "jobs/statistics/settings.h"
-#include "ml/on_shares/deposited_sum.h"
+#include "ml/on_deposits/deposited_sum.h"
 #include "ml/records.h"
 
 namespace trefoil::jobs {

@@ -44,7 +44,7 @@ class SharedRecords {
  public:
   /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
   struct Checked {
-    std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/dpsgd/deposited_rows.h
+    std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/batches/deposited_rows.h
     std::vector<std::string> deposits{};  ///< of each of `rows` the deposit's id, in hexadecimal
     /// In place of them, where the schema has batches; with data.memory blocks of BlockRows().
     ml::DepositedBatch batch{};

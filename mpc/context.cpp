@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "mpc/preprocessing.h"
+#include "mpc/dealing/preprocessing.h"
 
 namespace trefoil::mpc {
 namespace {

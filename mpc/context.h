@@ -3,7 +3,7 @@
 #include "base/threads/thread_pool.h"
 
 #include "mpc/bits.h"
-#include "mpc/dealer.h"
+#include "mpc/dealing/dealer.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"
 #include "net/transport.h"
@@ -41,7 +41,7 @@ class Context {
   void RestartRoles() { turn_ = 0; }
 
   /// What the dealer of an operation deals: it is made and sent here, if this party is the dealer, or has
-  /// been ahead (mpc/preprocessing.h). `make` must hold all that it needs by value, nothing of it secret but what
+  /// been ahead (mpc/dealing/preprocessing.h). `make` must hold all that it needs by value, nothing of it secret but what
   /// it draws from the Dealer.
   void Deal(OperationId operation, const Roles& roles, const DealtBytes& bytes,
             const std::function<void(const Dealer&)>& make, DealtBy by = DealtBy::kTurn);

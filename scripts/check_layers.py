@@ -36,7 +36,7 @@ CONFINED = [
     (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp",
      "OpenSSL belongs in net/ (TLS) and mpc/ (AES)"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
-    (r"toml\+\+/.*", r"jobs/config/tomlplusplus\.h", "jobs/config/tomlplusplus.h is the one way to toml++"),
+    (r"toml\+\+/.*", r"jobs/config/toml/tomlplusplus\.h", "jobs/config/toml/tomlplusplus.h is the one way to toml++"),
     (r"opencv2/.*", r"data/features/onnx_features\.cpp", "OpenCV runs models in data/features/onnx_features.cpp"),
     (r"fftw3\.h", r"base/fft\.cpp", "FFTW is used in base/fft.cpp"),
     (r"sqlite3\.h", r"data/tables/sqlite_reader\.cpp|deposit/store/database\.cpp",
@@ -49,7 +49,7 @@ CONFINED = [
 CONFINED_USES = [
     (r"\bstd::(thread|async)\b(?!::hardware_concurrency)",
      r"net/.*|base/(threads/.*|error_report\.cpp)", "threads belong in net/ and in base/threads/"),
-    (r"\bstd::jthread\b", r"(net|base/threads)/.*|mpc/preprocessing\.h|runtime/observe/run_watch\.h",
+    (r"\bstd::jthread\b", r"(net|base/threads)/.*|mpc/dealing/preprocessing\.h|runtime/observe/run_watch\.h",
      "a thread that ends with its owner belongs in net/, base/threads/, mpc/preprocessing and runtime/observe/run_watch"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
      "processes are started in apps/local/child_process"),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/bench_command.h"
+#include "apps/benchmark/bench_command.h"
 #include "apps/cli/command.h"
 #include "base/error_report.h"
 #include "include/trefoil/version.h"

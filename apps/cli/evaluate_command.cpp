@@ -13,11 +13,11 @@
 #include "base/error_report.h"
 #include "base/files/files.h"
 #include "jobs/config/named_files.h"
+#include "jobs/evaluation/classify.h"
+#include "jobs/evaluation/evaluation.h"
+#include "jobs/evaluation/target_evaluation.h"
 #include "jobs/files/model_file.h"
-#include "jobs/records/classify.h"
-#include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
-#include "jobs/records/target_evaluation.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::apps {

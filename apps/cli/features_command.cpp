@@ -12,7 +12,7 @@
 #include "data/features/feature_files.h"
 #include "data/formats/file.h"
 #include "jobs/config/named_files.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 #include "jobs/job.h"
 #include "jobs/records/record_fields.h"
 

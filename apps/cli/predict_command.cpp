@@ -10,11 +10,11 @@
 #include "base/error_report.h"
 #include "base/files/files.h"
 #include "jobs/config/named_files.h"
+#include "jobs/evaluation/classify.h"
+#include "jobs/evaluation/predictions.h"
 #include "jobs/files/model_file.h"
-#include "jobs/records/classify.h"
 #include "jobs/records/load_records.h"
-#include "jobs/records/predictions.h"
-#include "ml/clear/probabilities.h"
+#include "ml/scores/probabilities.h"
 
 namespace trefoil::apps {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/error_report.h"
 #include "base/files/files.h"
 #include "jobs/job.h"
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 
 namespace trefoil::apps {
 namespace {

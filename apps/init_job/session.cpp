@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "jobs/config/toml_reader.h"
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_reader.h"
+#include "jobs/config/toml/toml_writer.h"
 
 namespace trefoil::apps {
 namespace {

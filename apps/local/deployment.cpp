@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "deposit/keys.h"
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/start/free_ports.h"
 
 namespace trefoil::apps {

@@ -14,11 +14,11 @@
 #include "base/files/files.h"
 #include "base/secrets/locked_memory.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/slots.h"
 #include "deposit/make_deposit.h"
 #include "deposit/predictions.h"
 #include "deposit/read_deposit.h"
-#include "deposit/slots.h"
 
 namespace trefoil::apps {
 namespace {

@@ -13,7 +13,7 @@
 #include "deposit/study.h"
 #include "jobs/config/party_file.h"
 #include "jobs/job.h"
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 
 namespace trefoil::apps {
 namespace {

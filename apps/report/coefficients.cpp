@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "data/columns/feature_columns.h"
 #include "data/formats/csv.h"
-#include "jobs/records/classify.h"
+#include "jobs/evaluation/classify.h"
 
 namespace trefoil::apps {
 namespace {

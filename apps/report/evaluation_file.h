@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <string>
 
-#include "jobs/records/evaluation.h"
-#include "jobs/records/target_evaluation.h"
+#include "jobs/evaluation/evaluation.h"
+#include "jobs/evaluation/target_evaluation.h"
 
 namespace trefoil::apps {
 

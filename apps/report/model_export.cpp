@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "data/columns/feature_columns.h"
 #include "data/formats/safetensors.h"
-#include "jobs/records/classify.h"
+#include "jobs/evaluation/classify.h"
 
 namespace trefoil::apps {
 namespace {

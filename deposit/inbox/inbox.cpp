@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "deposit/inbox/receipt.h"
 #include "net/http/problem.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "deposit/header.h"
+#include "deposit/format/header.h"
 
 namespace trefoil::deposit {
 

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
-#include "net/link/signature.h"
+#include "deposit/format/bytes.h"
+#include "net/certificates/signature.h"
 
 namespace trefoil::deposit {
 namespace {

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include "deposit/header.h"
-#include "net/link/certificate.h"
+#include "deposit/format/header.h"
+#include "net/certificates/certificate.h"
 
 namespace trefoil::deposit {
 

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
+#include "deposit/format/row_layout.h"
 #include "deposit/on_shares/deposit_rows.h"
-#include "deposit/row_layout.h"
 #include "ml/plan/settings.h"
 #include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"

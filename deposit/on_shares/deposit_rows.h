@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "deposit/components.h"
+#include "deposit/format/components.h"
 #include "deposit/read_deposit.h"
 #include "jobs/records/schema.h"
 #include "mpc/share.h"

@@ -1,4 +1,4 @@
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "deposit/store/store.h"
 
 namespace trefoil::deposit {

@@ -15,8 +15,8 @@
 #include "base/secrets/random.h"
 #include "base/secrets/sealed_box.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
-#include "deposit/components.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/components.h"
 #include "jobs/files/sealed_file.h"
 
 namespace trefoil::deposit {

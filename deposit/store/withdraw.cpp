@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/sync_to_disk.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "deposit/store/store.h"
 
 namespace trefoil::deposit {

@@ -6,7 +6,7 @@
 
 #include "dp/accounting/accountant.h"
 #include "dp/accounting/pea_accountant.h"
-#include "dp/accounting/pld_accountant.h"
+#include "dp/losses/pld_accountant.h"
 
 namespace trefoil::dp {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dp/mechanisms/grid_law.h"
+#include "dp/laws/grid_law.h"
 
 namespace trefoil::dp {
 

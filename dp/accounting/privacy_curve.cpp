@@ -6,7 +6,7 @@
 #include <map>
 #include <variant>
 
-#include "dp/accounting/pld_accountant.h"
+#include "dp/losses/pld_accountant.h"
 
 namespace trefoil::dp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "dp/accounting/infinity.h"
-#include "dp/mechanisms/laplace_parts_law.h"
+#include "dp/laws/laplace_parts_law.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dp/record/ledger.h"
+#include "dp/ledger/ledger.h"
 
 namespace trefoil::dp {
 namespace {

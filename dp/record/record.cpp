@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "dp/mechanisms/closeness.h"
+#include "dp/laws/closeness.h"
 
 namespace trefoil::dp {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset/folders.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "jobs/records/load_records.h"
 #include "jobs/records/local_data.h"
 #include "jobs/slices.h"

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "jobs/config/tomlplusplus.h"
+#include "jobs/config/toml/tomlplusplus.h"
 
 namespace trefoil::jobs {
 

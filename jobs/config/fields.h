@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "jobs/config/domains.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 
 // A key is declared once. For settings S,
 //
@@ -189,10 +189,9 @@ template <typename T, typename D>
 class FieldOf final : public Field {
  public:
   /// Whether the member may lack a value that the domain knows.
-  static constexpr bool kOptional = !std::is_same_v<typename Inner<T>::Type, T> &&
-                                    !requires(const D& domain, const toml::node& node, T& member) {
-    domain.Read(node, member);
-  };
+  static constexpr bool kOptional =
+      !std::is_same_v<typename Inner<T>::Type, T> &&
+      !requires(const D& domain, const toml::node& node, T& member) { domain.Read(node, member); };
 
   FieldOf(const char* of_key, const char* of_help, T& member, const D& domain, bool required,
           std::optional<T> fallback, const char* said, bool left_out)

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 
 namespace trefoil::jobs {
 namespace {

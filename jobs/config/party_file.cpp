@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "jobs/config/fields.h"
 #include "jobs/config/path_domains.h"
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_writer.h"
 #include "net/http/http_endpoint.h"
 
 namespace trefoil::jobs {

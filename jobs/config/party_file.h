@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/dataset/data_files.h"
-#include "dp/record/privacy_filter.h"
+#include "dp/ledger/privacy_filter.h"
 
 namespace trefoil::jobs {
 

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "data/dataset/folders.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "data/features/feature_files.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/split_data.h"
-#include "jobs/records/classify.h"
+#include "jobs/evaluation/classify.h"
 #include "jobs/records/load_records.h"
 
 namespace trefoil::jobs {

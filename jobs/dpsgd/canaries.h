@@ -7,7 +7,7 @@
 #include "base/secrets/random.h"
 #include "data/dataset/table.h"
 #include "jobs/canaries.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "jobs/config/domains.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 #include "ml/dpsgd/training.h"
 

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 
 namespace trefoil::jobs {
 

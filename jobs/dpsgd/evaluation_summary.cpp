@@ -10,12 +10,12 @@
 
 #include "base/error_report.h"
 #include "dp/record/json_number.h"
-#include "jobs/dpsgd/training_settings.h"
-#include "jobs/records/classify.h"
+#include "jobs/dpsgd/settings/training_settings.h"
+#include "jobs/evaluation/classify.h"
 #include "jobs/statement/bound_text.h"
-#include "ml/clear/probabilities.h"
-#include "ml/clear/score_estimates.h"
 #include "ml/on_shares/evaluation.h"
+#include "ml/scores/probabilities.h"
+#include "ml/scores/score_estimates.h"
 
 namespace trefoil::jobs {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 #include "jobs/shown_results.h"
 #include "ml/dpsgd/training.h"

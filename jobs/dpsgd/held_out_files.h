@@ -2,7 +2,7 @@
 #include <string>
 
 #include "jobs/config/party_file.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/records/load_records.h"
 #include "ml/dpsgd/training.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 
 namespace trefoil::jobs {

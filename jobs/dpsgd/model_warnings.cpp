@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "jobs/dpsgd/training_settings.h"
-#include "jobs/records/classify.h"
+#include "jobs/dpsgd/settings/training_settings.h"
+#include "jobs/evaluation/classify.h"
 #include "jobs/records/owner_warnings.h"
 
 namespace trefoil::jobs {

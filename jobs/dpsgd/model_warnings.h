@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 #include "ml/dpsgd/training.h"
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "data/dataset/split.h"
-#include "jobs/dpsgd/settings.h"
+#include "data/dealing/split.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 #include "jobs/records/local_data.h"
 

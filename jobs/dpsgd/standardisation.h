@@ -5,7 +5,7 @@
 #include "base/secrets/random.h"
 #include "data/dataset/data_files.h"
 #include "dp/record/record.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "base/error.h"
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_writer.h"
 #include "jobs/draft/value_list.h"
 #include "jobs/records/column_fields.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_writer.h"
 #include "jobs/draft/column_answer.h"
 
 namespace trefoil::jobs {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "jobs/config/domains.h"
-#include "jobs/config/toml_writer.h"
+#include "jobs/config/toml/toml_writer.h"
 #include "jobs/draft/column_answer.h"
 #include "jobs/draft/prediction.h"
 #include "jobs/draft/value_list.h"

@@ -19,8 +19,8 @@
 #include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/noisy_counts.h"
+#include "ml/on_deposits/deposited_counts.h"
 #include "ml/on_shares/correct_counts.h"
-#include "ml/on_shares/deposited_counts.h"
 
 namespace trefoil::jobs {
 namespace {

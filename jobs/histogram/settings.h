@@ -8,7 +8,7 @@
 #include "dp/accounting/any_accountant.h"
 #include "dp/mechanisms/local_randomiser.h"
 #include "jobs/config/fields.h"
-#include "jobs/config/tomlplusplus.h"
+#include "jobs/config/toml/tomlplusplus.h"
 #include "jobs/records/record_fields.h"
 #include "ml/plan/settings.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset/folders.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "jobs/average/owners.h"
 #include "jobs/pate/teacher_labels.h"
 #include "jobs/records/load_records.h"

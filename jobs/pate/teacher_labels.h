@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset/teacher_labels.h"
+#include "data/dealing/teacher_labels.h"
 #include "jobs/config/party_file.h"
 #include "jobs/job.h"
 

@@ -6,8 +6,8 @@
 
 #include "jobs/deposited_records.h"
 #include "jobs/predict/shared_classifier.h"
+#include "ml/on_deposits/deposited_prediction.h"
 #include "ml/on_shares/correct_counts.h"
-#include "ml/on_shares/deposited_prediction.h"
 #include "protocols/arithmetic/reveal.h"
 
 namespace trefoil::jobs {

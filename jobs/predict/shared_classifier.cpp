@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "ml/dpsgd/deposited_rows.h"
+#include "ml/batches/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
-#include "ml/on_shares/deposited_prediction.h"
+#include "ml/on_deposits/deposited_prediction.h"
 #include "ml/on_shares/held_out.h"
 #include "protocols/arithmetic/component_check.h"
 #include "protocols/cost_model.h"

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/threads/thread_pool.h"
-#include "data/dataset/groups.h"
 #include "data/dataset/rows.h"
 #include "data/dataset/vertical.h"
+#include "data/dealing/groups.h"
 
 namespace trefoil::jobs {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "jobs/records/schema.h"
 
 namespace trefoil::jobs {

@@ -18,7 +18,7 @@ struct ModelSchema {
   RecordSchema records;             ///< that the model is for
   ml::TrainingSettings classifier;  ///< its layers, and by what a model in shares classifies rows
   bool probabilities =
-      false;         ///< whether its logits mean them, by the classifier's loss (ml/clear/probabilities.h)
+      false;         ///< whether its logits mean them, by the classifier's loss (ml/scores/probabilities.h)
   std::string json;  ///< all of it as compact JSON: the job that made the model, or the schema alone
   LogitMeaning logits =
       LogitMeaning::kLogOdds;  ///< of a linear model of classes; of a training the loss says it

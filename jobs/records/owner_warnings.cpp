@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "data/columns/feature_columns.h"
-#include "data/dataset/repeated_rows.h"
-#include "jobs/records/classify.h"
+#include "data/dealing/repeated_rows.h"
+#include "jobs/evaluation/classify.h"
 #include "jobs/records/row_norm.h"
 
 namespace trefoil::jobs {

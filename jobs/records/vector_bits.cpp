@@ -1,6 +1,6 @@
 #include "jobs/records/vector_bits.h"
 
-#include "ml/dpsgd/deposited_rows.h"
+#include "ml/batches/deposited_rows.h"
 
 namespace trefoil::jobs {
 

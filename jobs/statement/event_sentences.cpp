@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/outward_text.h"
-#include "dp/mechanisms/trial_law.h"
+#include "dp/laws/trial_law.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::jobs {

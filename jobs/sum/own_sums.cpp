@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "data/dataset/groups.h"
+#include "data/dealing/groups.h"
 #include "data/formats/file.h"
 #include "jobs/config/fields.h"
 #include "ml/records.h"

@@ -11,7 +11,7 @@
 #include "jobs/deposited_vectors.h"
 #include "jobs/records/source_fields.h"
 #include "jobs/records/vector_bits.h"
-#include "ml/dpsgd/deposited_rows.h"
+#include "ml/batches/deposited_rows.h"
 #include "ml/records.h"
 
 namespace trefoil::jobs {

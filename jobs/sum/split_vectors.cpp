@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/secrets/random.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "data/formats/npy.h"
 #include "jobs/records/local_data.h"
 #include "jobs/sum/own_sums.h"

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "dp/mechanisms/trial_law.h"
+#include "dp/laws/trial_law.h"
 #include "dp/record/event.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/settings_rules.h"
+#include "jobs/dpsgd/settings/settings_rules.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/settings/settings.h"
 #include "ml/on_shares/best_trial.h"
 
 namespace trefoil::jobs {

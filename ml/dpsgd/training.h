@@ -174,7 +174,7 @@ struct StepPlan;
                                                 const mpc::FixedShare& weights);
 
 /// With settings.batches: the rows of step 0, 1, ... of all deposits, one below the other, then zeros up to the height of a
-/// batch; columns as DepositedColumns() (ml/dpsgd/deposited_rows.h), features modulo 2^DepositedFeatureBits() as they were
+/// batch; columns as DepositedColumns() (ml/batches/deposited_rows.h), features modulo 2^DepositedFeatureBits() as they were
 /// deposited. All three have made sure that they are rows. Called for each step that is executed, in their order; local.
 /// With settings.block_rows: of B blocks of a plan's block_rows block k of step t as number t B + k, features in the ring, all
 /// rows of all deposits in the same order in every step.
@@ -185,7 +185,7 @@ using DepositedBatch = std::function<mpc::ArithShare(std::int64_t number)>;
 /// evaluation, if there is one. With a vertical partition it first makes sure, by a secure comparison, that the parties
 /// hold the same keys. A resumed run goes on from its checkpoint as if it had never stopped, with fresh noise, and
 /// its record has all that was executed, lost steps included. `deposited`: with settings.deposited the rows, in one or
-/// more matrices of DepositedColumns() (ml/dpsgd/deposited_rows.h), no more in all than settings.rows; else none. With
+/// more matrices of DepositedColumns() (ml/batches/deposited_rows.h), no more in all than settings.rows; else none. With
 /// settings.batches or settings.block_rows `batch` in place of them. A run with settings.standardisation goes on from no
 /// checkpoint, which has no means and scales. Throws ConfigError as MakePlan; DataError if own records
 /// do not fit the settings, or keys differ; ContractError without a label, key or group for each row where they are

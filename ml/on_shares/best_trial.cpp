@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/secrets/random.h"
+#include "dp/laws/trial_law.h"
 #include "dp/mechanisms/discrete_gaussian.h"
-#include "dp/mechanisms/trial_law.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/held_out.h"
 #include "ml/plan/step_privacy.h"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "dp/mechanisms/discrete_gaussian.h"
-#include "ml/clear/score_estimates.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/held_out.h"
 #include "ml/on_shares/score_histogram.h"
 #include "ml/plan/step_privacy.h"
+#include "ml/scores/score_estimates.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/reveal.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ml/dpsgd/batch_source.h"
-#include "ml/dpsgd/deposited_rows.h"
+#include "ml/batches/batch_source.h"
+#include "ml/batches/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
@@ -95,7 +95,7 @@ double BatchElements(const StepPlan& plan) {
 RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
   const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form));
   const mpc::Cost step = PlannedStepCost(settings, form);
-  // Each step begins one turn of the roles later than the one before (mpc/preprocessing.h).
+  // Each step begins one turn of the roles later than the one before (mpc/dealing/preprocessing.h).
   std::array<mpc::Cost, net::kParties> turned{step, Then(mpc::Cost().WithTurn(), step),
                                               Then(mpc::Cost().WithTurn().WithTurn(), step)};
   RunCost run{.rounds = 0, .bytes_sent = BytesOf(before)};

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/certificates/certificate.h"
 #include "net/link/asio.h"
-#include "net/link/certificate.h"
 #include "net/link/openssl_handles.h"
 #include "net/link/tls_settings.h"
 #include "net/mesh/wording.h"

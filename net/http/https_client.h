@@ -20,7 +20,7 @@ class WrongServer : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Who is asked. Its certificate is known by its fingerprint alone (net/link/certificate.h): no authority, no host name.
+/// Who is asked. Its certificate is known by its fingerprint alone (net/certificates/certificate.h): no authority, no host name.
 struct HttpsPeer {
   std::string host;
   std::uint16_t port = 0;

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
+#include "net/certificates/certificate.h"
 #include "net/http/http_endpoint.h"
-#include "net/link/certificate.h"
 
 namespace trefoil::net {
 

@@ -5,7 +5,7 @@
 
 #include <openssl/ssl.h>
 
-#include "net/link/pem.h"
+#include "net/certificates/pem.h"
 #include "net/link/tls_settings.h"
 
 namespace trefoil::net {

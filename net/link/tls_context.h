@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/link/openssl_handles.h"
 #include "net/transport.h"
 

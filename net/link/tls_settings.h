@@ -1,5 +1,5 @@
 #pragma once
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/link/openssl_handles.h"
 
 namespace trefoil::net {

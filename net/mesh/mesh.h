@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/link/frame.h"
 #include "net/start/handshake.h"
 #include "net/transport.h"

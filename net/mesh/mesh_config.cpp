@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/secrets/random.h"
+#include "net/certificates/pem.h"
 #include "net/link/frame_reader.h"
-#include "net/link/pem.h"
 
 namespace trefoil::net {
 

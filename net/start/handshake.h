@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/link/frame.h"
 #include "net/transport.h"
 

@@ -12,7 +12,7 @@
 
 namespace trefoil::protocols {
 
-/// Inputs of every owner, anew in each run of a program (mpc/preprocessing.h) and independent of what the
+/// Inputs of every owner, anew in each run of a program (mpc/dealing/preprocessing.h) and independent of what the
 /// runs compute, so that they are made and sent ahead of it: an owner's share is dealt, the component that it
 /// shares with the next party drawn from the PRG, the other sent to the previous party.
 class InputAhead {

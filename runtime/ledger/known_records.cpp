@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "data/sketch/raw_records.h"
-#include "dp/record/ledger_chain.h"
+#include "dp/ledger/ledger_chain.h"
 #include "jobs/files/sealed_file.h"
 #include "runtime/resume/chain_file.h"
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "dp/record/ledger.h"
+#include "dp/ledger/ledger.h"
 #include "runtime/ledger/known_records.h"
 #include "runtime/resume/chain_file.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "data/dataset/data_hash.h"
-#include "dp/record/ledger.h"
+#include "dp/ledger/ledger.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/ledger/rdp_orders.h"

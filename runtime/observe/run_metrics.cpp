@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/passing_error.h"
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "runtime/observe/status_page.h"
 
 namespace trefoil::runtime {

@@ -21,7 +21,7 @@ struct AuditedSession {
 };
 
 /// The session log, audit.jsonl: a party's account of its sessions, for auditors: who took part in which job with which
-/// data, what was released, and why it ended. Chained lines (dp/record/ledger_chain.h), on disk as they are written;
+/// data, what was released, and why it ended. Chained lines (dp/ledger/ledger_chain.h), on disk as they are written;
 /// several processes may write to one file. An entry has `kind`, `session` (an id of the session at this party) and
 /// `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`

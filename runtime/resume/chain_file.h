@@ -6,11 +6,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "dp/record/ledger_chain.h"
+#include "dp/ledger/ledger_chain.h"
 
 namespace trefoil::runtime {
 
-/// A file of chained lines (dp/record/ledger_chain.h) to which several processes append, one after the other, each
+/// A file of chained lines (dp/ledger/ledger_chain.h) to which several processes append, one after the other, each
 /// behind the newest line. Every line is on disk when the function that wrote it returns: whatever instant a
 /// process or its machine dies at, no line is lost, doubled or cut but the one that was being written. File
 /// systems without locks (some network ones) cannot hold such a file. Not copyable or movable.

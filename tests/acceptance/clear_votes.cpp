@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/threads/thread_pool.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 #include "jobs/job.h"
 #include "jobs/pate/pate_data.h"
 #include "jobs/pate/settings.h"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <vector>
 
-#include "jobs/dpsgd/settings.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "data/dataset/folders.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

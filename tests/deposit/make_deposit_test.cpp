@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "ml/records.h"
 #include "tests/deposit/sample_deposit.h"
 #include "tests/support/error_text.h"
@@ -124,7 +124,7 @@ RingMatrix SharedRows(const jobs::RecordSchema& records, const data::Table& tabl
   return SumOf(layout, numbers);
 }
 
-// As an owner that is a party draws them with the same coins (ml/dpsgd/batch_source.cpp).
+// As an owner that is a party draws them with the same coins (ml/batches/batch_source.cpp).
 TEST(MakeDeposit, HasTheBatchesOfOwnerPoissonSampling) {
   const TemporaryFolder folder;
   const auto records = SampleRecordsOfBatches(folder);

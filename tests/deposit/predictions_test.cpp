@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
-#include "deposit/sealed_body.h"
+#include "deposit/format/sealed_body.h"
 #include "mpc/fixed_point.h"
 #include "tests/deposit/sample_study.h"
 #include "tests/support/error_text.h"

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "deposit/bytes.h"
-#include "deposit/sealed_body.h"
+#include "deposit/format/bytes.h"
+#include "deposit/format/sealed_body.h"
 #include "tests/deposit/sample_deposit.h"
 
 namespace trefoil::deposit {

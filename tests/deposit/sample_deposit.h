@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "deposit/components.h"
+#include "deposit/format/components.h"
 #include "deposit/make_deposit.h"
 #include "deposit/read_deposit.h"
 #include "tests/deposit/sample_study.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dp/accounting/analytic_gaussian.h"
-#include "dp/accounting/pld.h"
+#include "dp/losses/pld.h"
 #include "dp/record/record.h"
 
 namespace trefoil::dp {

@@ -1,7 +1,7 @@
 #include "tests/fuzz/votes.h"
 
 #include "base/error.h"
-#include "data/dataset/teacher_labels.h"
+#include "data/dealing/teacher_labels.h"
 #include "jobs/files/vote_file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <fstream>
 
-#include "data/dataset/teacher_labels.h"
+#include "data/dealing/teacher_labels.h"
 #include "data/formats/npy.h"
 
 namespace trefoil::goldens {

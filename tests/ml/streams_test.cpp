@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dp/mechanisms/trial_law.h"
+#include "dp/laws/trial_law.h"
 #include "ml/dpsgd/training.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/noise/noisy_sum.h"

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "mesh_testing.h"
-#include "net/link/pem.h"
+#include "net/certificates/pem.h"
 
 namespace trefoil::net::testing_support {
 namespace {

@@ -2,7 +2,7 @@
 #include <array>
 #include <string>
 
-#include "net/link/certificate.h"
+#include "net/certificates/certificate.h"
 #include "net/link/frame_reader.h"
 #include "net/link/openssl_handles.h"
 #include "net/start/handshake.h"

@@ -33,7 +33,7 @@ class CheckLayers(unittest.TestCase):
             self.assertEqual(len(found_in("int x;\n" + text)), 1, text)
 
     def test_leaves_the_rest_alone(self):
-        for text in ('#include "jobs/records/classify.h"', 'program.add_subcommand(\n      "predict", "What ...");', "// a dpsgd job",
+        for text in ('#include "jobs/evaluation/classify.h"', 'program.add_subcommand(\n      "predict", "What ...");', "// a dpsgd job",
                      "jobs::PredictionsCsv(schema, classes);", 'json["type"] = job.type();'):
             self.assertEqual(found_in(text), [], text)
 

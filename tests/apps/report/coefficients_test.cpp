@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "data/columns/column_encoder.h"
-#include "jobs/records/classify.h"
+#include "jobs/evaluation/classify.h"
 
 namespace trefoil::apps {
 namespace {

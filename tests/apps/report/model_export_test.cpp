@@ -11,8 +11,8 @@
 #include "data/features/onnx_features.h"
 #include "data/formats/file.h"
 #include "data/formats/npz.h"
-#include "jobs/dpsgd/training_settings.h"
-#include "jobs/records/classify.h"
+#include "jobs/dpsgd/settings/training_settings.h"
+#include "jobs/evaluation/classify.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {

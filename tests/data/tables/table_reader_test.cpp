@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "data/dataset/load.h"
-#include "data/dataset/split.h"
+#include "data/dealing/split.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "deposit/inbox/inbox.h"
 #include "deposit/trusted_owners.h"
 #include "tests/deposit/store/store_fixture.h"

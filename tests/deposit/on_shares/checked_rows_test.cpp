@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/reveal.h"
 #include "tests/deposit/sample_deposit.h"

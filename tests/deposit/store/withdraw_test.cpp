@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "deposit/bytes.h"
+#include "deposit/format/bytes.h"
 #include "tests/deposit/store/store_fixture.h"
 #include "tests/support/faults/file_calls.h"
 

@@ -11,7 +11,7 @@
 #include "dp/accounting/accountant.h"
 #include "dp/accounting/any_accountant.h"
 #include "dp/accounting/rdp.h"
-#include "dp/mechanisms/trial_law.h"
+#include "dp/laws/trial_law.h"
 
 namespace trefoil::dp {
 namespace {

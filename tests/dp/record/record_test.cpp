@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "dp/accounting/analytic_gaussian.h"
-#include "dp/mechanisms/closeness.h"
+#include "dp/laws/closeness.h"
 #include "tests/dp/mnist_records.h"
 #include "tests/dp/not_finite.h"
 

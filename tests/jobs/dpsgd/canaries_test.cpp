@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "data/dataset/folders.h"
 #include "jobs/dpsgd/job.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/records/load_records.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/fixed_key.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "ml/noise/class_balance.h"
 #include "ml/plan/step_plan.h"
 #include "tests/apps/temporary_folder.h"

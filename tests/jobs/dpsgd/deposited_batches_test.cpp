@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "dp/mechanisms/truncated_poisson.h"
 #include "jobs/dpsgd/job.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/job.h"
 #include "ml/plan/step_plan.h"
 #include "tests/apps/temporary_folder.h"

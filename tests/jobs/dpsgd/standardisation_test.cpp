@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "dp/record/record.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/statistics/layout.h"
 #include "ml/dpsgd/training.h"
 #include "ml/on_shares/correct_counts.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/secrets/sha256.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/files/share_codec.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/kept_job.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 #include "jobs/job.h"
 #include "protocols/arithmetic/input.h"
 #include "tests/apps/temporary_folder.h"

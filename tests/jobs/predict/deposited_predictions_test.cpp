@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/predict/shared_classifier.h"
 #include "ml/on_shares/prediction.h"
 #include "tests/apps/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/dpsgd/settings/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {

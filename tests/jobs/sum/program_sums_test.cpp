@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/threads/blocking_call.h"
-#include "jobs/config/tomlplusplus.h"
+#include "jobs/config/toml/tomlplusplus.h"
 #include "jobs/job.h"
 #include "jobs/sum/own_sums.h"
 #include "tests/apps/temporary_folder.h"

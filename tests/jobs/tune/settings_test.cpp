@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dp/mechanisms/trial_law.h"
-#include "jobs/config/tomlplusplus.h"
+#include "dp/laws/trial_law.h"
+#include "jobs/config/toml/tomlplusplus.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 

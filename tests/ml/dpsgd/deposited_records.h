@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "ml/dpsgd/deposited_rows.h"
+#include "ml/batches/deposited_rows.h"
 #include "ml/records.h"
 #include "tests/support/ml_test.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "dp/mechanisms/closeness.h"
+#include "dp/laws/closeness.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/truncate.h"
 #include "tests/reference/plain_classifier.h"

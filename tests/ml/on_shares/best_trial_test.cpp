@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "dp/mechanisms/trial_law.h"
+#include "dp/laws/trial_law.h"
 #include "protocols/comparison/bit_conversion.h"
 #include "tests/reference/plain_classifier.h"
 #include "tests/support/ml_test.h"

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "net/certificates/signature.h"
 #include "net/http/https_client.h"
 #include "net/link/asio.h"
-#include "net/link/signature.h"
 #include "tests/net/http/no_more_files.h"
 
 namespace trefoil::net {
@@ -61,18 +61,20 @@ class HttpsServerTest : public testing::Test {
  protected:
   void Serve(
       const HttpsLimits& limits, const std::function<void()>& failure = [] {}) {
-    server_.emplace(HttpsServerConfig{
-        .host = "127.0.0.1",
-        .port = 0,
-        .identity = ServerIdentity(),
-        .limits = limits,
-        .log =
-            [this](const std::string& line) {
-              if (!said_) first_line_.set_value(line);
-              said_ = true;
-            },
-        .open = [failure, this](
-                    const UploadHead&) { return std::make_unique<CountingUpload>(failure, admitted_, refused_); }});
+    server_.emplace(HttpsServerConfig{.host = "127.0.0.1",
+                                      .port = 0,
+                                      .identity = ServerIdentity(),
+                                      .limits = limits,
+                                      .log =
+                                          [this](const std::string& line) {
+                                            if (!said_) first_line_.set_value(line);
+                                            said_ = true;
+                                          },
+                                      .open =
+                                          [failure, this](const UploadHead&) {
+                                            return std::make_unique<CountingUpload>(failure, admitted_,
+                                                                                    refused_);
+                                          }});
   }
   /// Sends bytes 0, 1, 2 …; `before` is called before each piece.
   [[nodiscard]] HttpsReply Send(

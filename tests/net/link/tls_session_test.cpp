@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/passing_error.h"
-#include "net/link/pem.h"
+#include "net/certificates/pem.h"
 
 namespace trefoil::net {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "mpc/preprocessing.h"
+#include "mpc/dealing/preprocessing.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <spdlog/fmt/fmt.h>
 
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml/toml_reader.h"
 #include "jobs/dpsgd/job.h"
 
 namespace trefoil::runtime {

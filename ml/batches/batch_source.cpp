@@ -1,0 +1,216 @@
+#include "ml/batches/batch_source.h"
+
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/secrets/random.h"
+#include "ml/batches/deposited_rows.h"
+#include "ml/batches/row_keys.h"
+#include "ml/batches/shared_rows.h"
+#include "ml/plan/public_sampling.h"
+#include "ml/records.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/input_ahead.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::RingMatrix;
+
+std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+SecretKey CopyOf(const SecretKey& key) { return SecretKey(key.bytes()); }
+
+PublicCoins CopyOf(const PublicCoins& coins) {
+  return {.schedule = CopyOf(coins.schedule), .slots = CopyOf(coins.slots)};
+}
+
+class OwnerPoissonSource final : public BatchSource {
+ public:
+  OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
+      : plan_(plan),
+        own_(own),
+        max_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
+        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings)),
+                NarrowRows(plan)) {}
+
+  void Share(mpc::Context&) override {}
+
+  const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
+    batch_ = {};  // or two would be there at once
+    batch_ = BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
+    return batch_;
+  }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  RingMatrix DrawBatch() {
+    const double rate = SamplingRate(plan_.settings);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, max_)
+                                       : DrawRows(coins_, own_.rows(), rate, max_);
+    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), max_), max_);
+  }
+
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  const std::int64_t max_;
+  RandomStream coins_ = RandomStream::FromSystem();
+  protocols::InputAhead inputs_;
+  Batch batch_{};
+};
+
+/// The rows of a data set, one matrix after the other: they are most of what a party holds, and stacking them
+/// would hold them twice.
+using SharedRows = std::vector<ArithShare>;
+
+/// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
+SharedRows ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                        RandomStream slots) {
+  const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
+  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
+  return {std::make_move_iterator(shares.begin()), std::make_move_iterator(shares.end())};
+}
+
+/// All rows, put together from the parties' columns. Every party knows the rows, so it may know their places.
+SharedRows ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                           RandomStream slots) {
+  RequireSameKeys(party, own.keys);
+  const std::int64_t capacity = plan.settings.rows[0];
+  const RingMatrix encoded =
+      EncodeBlock(plan, party.self(), own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  std::array<protocols::Shape, 3> shapes;
+  for (int owner = 0; owner < net::kParties; ++owner)
+    shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
+  return {JoinBlocks(plan, protocols::InputEach(party, encoded, shapes))};
+}
+
+class PublicSource final : public BatchSource {
+ public:
+  PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins, SharedRows deposited)
+      : plan_(plan),
+        own_(own),
+        coins_(std::move(coins)),
+        schedule_(CopyOf(coins_.schedule),
+                  std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
+                  SamplingRate(plan.settings), plan.settings.steps),
+        data_(std::move(deposited)) {}
+
+  void Share(mpc::Context& party) override {
+    if (plan_.settings.deposited) {
+      data_ = EncodeAllDeposited(party, plan_, std::move(data_), plan_.settings.rows[0]);
+      return;
+    }
+    RandomStream slots(CopyOf(coins_.slots));
+    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_, std::move(slots))
+                                    : ShareOwnRows(party, plan_, own_, std::move(slots));
+  }
+
+  const Batch& Next(mpc::Context&, int step, int /*block*/) override {
+    batch_ = {};
+    batch_ = ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
+    return batch_;
+  }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  PublicCoins coins_;
+  PublicSchedule schedule_;
+  SharedRows data_;  ///< before Share what was deposited, if anything
+  Batch batch_{};
+};
+
+/// Every batch is all rows, in the slots that they were shared in.
+class FullSource final : public BatchSource {
+ public:
+  FullSource(const StepPlan& plan, const OwnRecords& own, SharedRows deposited)
+      : plan_(plan), own_(own), deposited_(std::move(deposited)) {}
+
+  void Share(mpc::Context& party) override {
+    batch_ = plan_.settings.deposited
+                 ? BatchOfDeposited(party, plan_, std::move(deposited_))
+                 : ToBatch(plan_, ShareOwnRows(party, plan_, own_, RandomStream::FromSystem()));
+  }
+
+  const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  SharedRows deposited_;
+  Batch batch_{};
+};
+
+/// Every batch is one that owners drew beforehand, or all rows, block by block.
+class DepositedSource final : public BatchSource {
+ public:
+  DepositedSource(const StepPlan& plan, const DepositedBatch& deposited)
+      : plan_(plan), deposited_(deposited) {}
+
+  void Share(mpc::Context&) override {}
+
+  const Batch& Next(mpc::Context& run, int step, int block) override {
+    batch_ = {};
+    ArithShare rows = deposited_(step * plan_.blocks + block);
+    Require(rows.rows() == plan_.block_rows, "DepositedSource: blocks of one height");
+    if (plan_.settings.batches) rows = LiftDeposited(run, plan_, rows);
+    batch_ = ToBatch(plan_, EncodeDeposited(run, plan_, rows));
+    return batch_;
+  }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  const StepPlan& plan_;
+  const DepositedBatch& deposited_;
+  Batch batch_{};
+};
+
+PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {
+  SecretKey schedule = protocols::JointSeed(party);
+  return {.schedule = std::move(schedule),
+          .slots = plan.settings.vertical ? protocols::JointSeed(party) : RandomKey()};
+}
+
+}  // namespace
+
+std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
+                                             const std::array<std::int64_t, 3>& heights) {
+  std::array<protocols::Shape, 3> shapes;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
+    shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
+  return shapes;
+}
+
+mpc::NarrowColumns NarrowRows(const StepPlan& plan) {
+  return {.columns = plan.settings.features + 1, .width = plan.row_bits};
+}
+
+std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                                             const std::optional<PublicCoins>& coins,
+                                             std::vector<ArithShare> deposited, const DepositedBatch& batch) {
+  if (plan.settings.sampling == Sampling::kOwnerPoisson)
+    return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
+  if (plan.settings.sampling == Sampling::kDeposited || plan.settings.block_rows > 0)
+    return std::make_unique<DepositedSource>(plan, batch);
+  if (plan.settings.sampling == Sampling::kFull)
+    return std::make_unique<FullSource>(plan, own, std::move(deposited));
+  return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan),
+                                        std::move(deposited));
+}
+
+}  // namespace trefoil::ml
