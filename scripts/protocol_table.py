@@ -41,6 +41,10 @@ PARTS = {
     "Gradient": "DpSgdStep before its noise, of a batch or a block",
     "ApplyUpdate": "DpSgdStep behind its noise",
     "PredictionErrors": "Predict with labels and the classes' weights: a step of the gradient",
+    "EvaluateAndFirst": "Evaluate, with one looked-up number an element more in latency form",
+    "ClipFactorAndWithin": "ClipFactor, the same",
+    "SquaredGradientNorms": "a step of the gradient: re-share, multiply",
+    "TimesFactors": "a step of the gradient: truncate a product",
     "Parallel": "runs two protocols beside each other; no protocol of its own",
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
@@ -101,6 +102,15 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits
   return {.form = Form::kLatency, .pieces = pieces, .shift = 0};
 }
 
+/// At the resolution of the table.
+mpc::ArithShare Narrowed(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
+  return table.shift == 0 ? s : Truncate(party, s, table.shift, Range::kSigned, table.pieces.rounding);
+}
+
+mpc::Cost NarrowedCost(const ClipTable& table, mpc::Index count) {
+  return table.shift == 0 ? mpc::Cost() : TruncateCost(count, table.shift, table.pieces.rounding);
+}
+
 }  // namespace
 
 ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form, Rounding rounding) {
@@ -118,15 +128,20 @@ ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form, Ro
 }
 
 mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
-  if (table.shift == 0) return Evaluate(party, table.pieces, s, table.form);
-  const mpc::ArithShare narrowed = Truncate(party, s, table.shift, Range::kSigned, table.pieces.rounding);
-  return Evaluate(party, table.pieces, narrowed, table.form);
+  return Evaluate(party, table.pieces, Narrowed(party, table, s), table.form);
 }
 
 mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count) {
-  const mpc::Cost evaluation = EvaluateCost(table.pieces, count, table.form);
-  if (table.shift == 0) return evaluation;
-  return Then(TruncateCost(count, table.shift, table.pieces.rounding), evaluation);
+  return Then(NarrowedCost(table, count), EvaluateCost(table.pieces, count, table.form));
+}
+
+FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
+  auto both = EvaluateAndFirst(party, table.pieces, Narrowed(party, table, s), table.form);
+  return {.factors = std::move(both.values), .within = std::move(both.in_first)};
+}
+
+mpc::Cost ClipFactorAndWithinCost(const ClipTable& table, mpc::Index count) {
+  return Then(NarrowedCost(table, count), EvaluateAndFirstCost(table.pieces, count, table.form));
 }
 
 }  // namespace trefoil::protocols

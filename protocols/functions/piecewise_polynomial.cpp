@@ -1,6 +1,7 @@
 #include "protocols/functions/piecewise_polynomial.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "protocols/arithmetic/multiply.h"
@@ -34,6 +35,37 @@ PiecewisePolynomial WithOriginTerm(PiecewisePolynomial f) {
   RequireWellFormed(f);
   for (std::size_t k = 0; k < f.origins.size(); ++k) f.coefficients[k].push_back(f.origins[k]);
   return f;
+}
+
+/// Behind the coefficients, and the origin if there is one, 1 for the first piece and 0 for the others.
+PiecewisePolynomial WithFirstTerm(PiecewisePolynomial f) {
+  f = WithOriginTerm(std::move(f));
+  for (std::size_t k = 0; k < f.coefficients.size(); ++k) f.coefficients[k].push_back(k == 0 ? 1 : 0);
+  return f;
+}
+
+/// Of what was looked up, the coefficients first, then the origin if there is one.
+ArithShare Horner(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x,
+                  const ArithShare& looked_up) {
+  const auto row = [&](Index term) { return Reshaped(Rows(looked_up, term, 1), x.rows(), x.cols()); };
+  Index term = static_cast<Index>(f.coefficients.front().size()) - 1;
+  const ArithShare distance = f.origins.empty() ? x : x - row(term + 1);
+  ArithShare y = row(term);
+  if (term == 0) return y;
+  for (--term; term > 0; --term) {
+    y = MultiplyTruncate(party, y, distance, f.input_bits, Range::kSigned, f.rounding) + row(term);
+  }
+  const ArithShare constant = (Word{1} << f.input_bits) * row(0);
+  return Truncate(party, LocalProduct(party, y, distance) + ToAdditive(constant), f.last_shift,
+                  Range::kSigned, f.rounding);
+}
+
+mpc::Cost HornerCost(const PiecewisePolynomial& f, Index count) {
+  mpc::Cost cost;
+  for (std::size_t term = f.coefficients.front().size() - 1; term > 0; --term) {
+    cost = Then(cost, TruncateProductCost(count, term > 1 ? f.input_bits : f.last_shift, f.rounding));
+  }
+  return cost;
 }
 
 /// Row k: [x < thresholds[k]] as 0 or 1, a column an element.
@@ -107,27 +139,22 @@ mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
 }
 
 ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
-  const ArithShare looked_up = LookUp(party, WithOriginTerm(f), x, form);
-  const auto row = [&](Index term) { return Reshaped(Rows(looked_up, term, 1), x.rows(), x.cols()); };
-  Index term = static_cast<Index>(f.coefficients.front().size()) - 1;
-  const ArithShare distance = f.origins.empty() ? x : x - row(term + 1);
-  ArithShare y = row(term);
-  if (term == 0) return y;
-  for (--term; term > 0; --term) {
-    y = MultiplyTruncate(party, y, distance, f.input_bits, Range::kSigned, f.rounding) + row(term);
-  }
-  const ArithShare constant = (Word{1} << f.input_bits) * row(0);
-  return Truncate(party, LocalProduct(party, y, distance) + ToAdditive(constant), f.last_shift,
-                  Range::kSigned, f.rounding);
+  return Horner(party, f, x, LookUp(party, WithOriginTerm(f), x, form));
 }
 
 mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
-  mpc::Cost cost = LookUpCost(WithOriginTerm(f), count, form);
-  const std::size_t degree = f.coefficients.front().size() - 1;
-  for (std::size_t term = degree; term > 0; --term) {
-    cost = Then(cost, TruncateProductCost(count, term > 1 ? f.input_bits : f.last_shift, f.rounding));
-  }
-  return cost;
+  return Then(LookUpCost(WithOriginTerm(f), count, form), HornerCost(f, count));
+}
+
+ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x,
+                                Form form) {
+  const ArithShare looked_up = LookUp(party, WithFirstTerm(f), x, form);
+  const ArithShare last = Rows(looked_up, looked_up.rows() - 1, 1);
+  return {.values = Horner(party, f, x, looked_up), .in_first = Reshaped(last, x.rows(), x.cols())};
+}
+
+mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& f, Index count, Form form) {
+  return Then(LookUpCost(WithFirstTerm(f), count, form), HornerCost(f, count));
 }
 
 }  // namespace trefoil::protocols

@@ -47,4 +47,17 @@ struct PiecewisePolynomial {
 [[nodiscard]] mpc::Cost EvaluateCost(const PiecewisePolynomial& function, mpc::Index count,
                                      Form form = Form::kBulk);
 
+/// What each element's piece gives, and whether the element lies in the first piece, as 0 or 1, of the shape of x.
+struct ValuesAndFirst {
+  mpc::ArithShare values;
+  mpc::ArithShare in_first;
+};
+
+/// The same by the same comparisons: `in_first` is 1 exactly where the first piece was evaluated. Pre, throws: as Evaluate.
+/// Cost: that of Evaluate; in latency form one looked-up number an element more.
+[[nodiscard]] ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& function,
+                                              const mpc::ArithShare& x, Form form = Form::kBulk);
+[[nodiscard]] mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& function, mpc::Index count,
+                                             Form form = Form::kBulk);
+
 }  // namespace trefoil::protocols

@@ -82,6 +82,38 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
   CheckBounds(c, s, outcome.value);
 }
 
+// Both come of one comparison, so that the bit is that of the factor, coins included.
+TEST_P(ClipFactorTest, TellsBesideTheFactorWhetherItIsOne) {
+  const ClipFactorCase c = GetParam();
+  constexpr int kPlace = 32;
+  for (const auto rounding : {Rounding::kStochastic, Rounding::kExact}) {
+    const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form, rounding);
+    const RingMatrix s = SquaredNorms(c, table);
+    const Outcome outcome = RunOn(
+        Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
+        [&](mpc::Context& party, const mpc::ArithShare& share) {
+          const auto [factors, within] = ClipFactorAndWithin(party, table, share);
+          return factors + (Word{1} << kPlace) * within;
+        });
+    EXPECT_EQ(outcome.cost, Figures(ClipFactorAndWithinCost(table, s.size())));
+    const double clip_squared = std::ldexp(c.clip * c.clip, c.input_bits);
+    const double resolution = std::ldexp(1.0, Narrowing(table));
+    for (Index k = 0; k < s.size(); ++k) {
+      const Word within = outcome.value(k, 0) >> kPlace;
+      const Word factor = outcome.value(k, 0) & ((Word{1} << kPlace) - 1);
+      ASSERT_LE(within, 1U);
+      ASSERT_EQ(within == 1, factor == Word{1} << kClipFactorBits) << "s = " << s(k, 0);
+      const auto squared = static_cast<double>(s(k, 0));
+      if (squared > clip_squared) {
+        ASSERT_EQ(within, 0U) << "s = " << s(k, 0);
+      }
+      if (squared < clip_squared * (1 - 1e-13) - 3 * resolution) {
+        ASSERT_EQ(within, 1U) << "s = " << s(k, 0);
+      }
+    }
+  }
+}
+
 TEST_P(ClipFactorTest, IsPlainIntegerArithmeticWithinTheSameBoundsWhenExact) {
   const ClipFactorCase c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form, Rounding::kExact);
