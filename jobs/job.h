@@ -99,7 +99,7 @@ struct JobSteps {
 };
 
 /// What a checkpoint of a job holds: two matrices of shares of this shape, perhaps the coins of its steps, and behind the
-/// last step perhaps what its evaluation has counted; in the clear perhaps noisy counts of the classes.
+/// last step perhaps what its evaluation has counted; in the clear perhaps noisy counts of the classes and a clip.
 struct CheckpointShape {
   ml::LayerShape weights;
   int fraction_bits = 16;
@@ -107,6 +107,7 @@ struct CheckpointShape {
   bool joint_slots = false;      ///< whether the coins that say which slot a row is in are, too
   mpc::Index counts = 0;         ///< numbers that the evaluation counts; 0: there is none
   std::size_t class_counts = 0;  ///< noisy counts that balanced weights follow from: 0, or one a class
+  bool adaptive_clip = false;    ///< and where on its grid an adaptive clip is
 };
 
 /// The calls of a run's earlier sessions.

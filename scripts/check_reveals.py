@@ -29,6 +29,7 @@ REVEALS = {
     ("jobs/transfer/job.cpp", "kTransferredModel"),
     ("ml/noise/noisy_counts.cpp", "kNoisyCounts"),
     ("ml/noise/noisy_sum.cpp", "kNoisyCounts"),
+    ("ml/dpsgd/adaptive_clip.cpp", "kClipCounts"),
     ("ml/noise/noisy_votes.cpp", "kVoteWinners"),
     ("ml/noise/noisy_votes.cpp", "kAboveThreshold"),
     ("ml/on_shares/evaluation.cpp", "kCorrectCount"),

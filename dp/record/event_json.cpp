@@ -36,6 +36,7 @@ constexpr Texts<SamplingMode, 4> kSamplings{{{{SamplingMode::kOwnerPoisson, "own
 constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
 
 constexpr const char* kExecutions = "executions";
+constexpr const char* kClipCountSigma = "clip_count_sigma";
 constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 /// So that steps times executions fit.
@@ -64,6 +65,7 @@ void Members(V& v, DpSgdSteps& s) {
   v.If(s.limits.group_rows > 1, kMaxGroupRows, s.limits.group_rows);
   v.If(s.vertical, "partition", s.vertical, kVertical);
   v.If(s.executions > 1, kExecutions, s.executions);
+  v.If(s.clip_count_sigma > 0, kClipCountSigma, s.clip_count_sigma);
 }
 
 template <typename V>
@@ -236,6 +238,8 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
       RefuseRecord(object.Path(kExecutions), "this key",
                    "none but with public sampling and deposited batches");
   }
+  if (object.Has(kClipCountSigma) && steps.clip_count_sigma == 0)
+    RefuseRecord(object.Path(kClipCountSigma), "0", "above 0, or no such key");
   if (steps.max_participation > steps.steps * steps.executions) {
     RefuseRecord(object.Path("max_participation"), std::to_string(steps.max_participation),
                  "at most the number of steps, as often as they were executed");

@@ -43,6 +43,10 @@ struct DpSgdSteps {
   /// How often each of these batches was executed. More than once only with public sampling and deposited batches: a
   /// resumed run goes on with the same coins, and does the steps that it lost again on the same rows.
   std::int64_t executions = 1;
+  /// With a clip that adapts: each step also opens how many of its rows are within the clip, less a half of all, with any two
+  /// parties' noise of this deviation. sigma is the multiplier of both together, and party_deviation the smaller of both;
+  /// sensitivity and clip are of the first clip, to whose units each step scales its gradients. 0: the clip is fixed.
+  double clip_count_sigma = 0;
 };
 
 /// DP-SGD of each owner alone, on its own rows, with its own noise only: the local models that PEA's Protocol 4
@@ -228,7 +232,7 @@ class RecordAccountant {
 /// "noisy_evaluation", "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases"
 /// or "tuning" has
 /// its struct's members under their names, capacity and max_batch among them; only where they say something, `replaced`
-/// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions, an evaluation's coordinates. ContractError on inf or NaN.
+/// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions, clip_count_sigma, an evaluation's coordinates. ContractError on inf or NaN.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that

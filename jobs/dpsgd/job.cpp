@@ -27,6 +27,7 @@
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/record_fields.h"
 #include "ml/on_shares/evaluation.h"
+#include "ml/plan/step_privacy.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
 
@@ -155,6 +156,10 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"row_bits", plan.row_bits}}};
   all.sizes = fmt::format("A number of a row has {} fraction bits and takes {} bytes",
                           ml::RowFractionBits(settings_), plan.row_bits / 8);
+  if (settings_.adaptive) {
+    all.figures["gradient_sigma"] = ml::GradientSigma(settings_, privacy.sigma);
+    all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(settings_) / 2;
+  }
   if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
@@ -203,7 +208,8 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
           .coins = settings_.sampling == ml::Sampling::kPublic,
           .joint_slots = job_.data.vertical,
           .counts = ml::EvaluationNumbers(settings_),
-          .class_counts = settings_.balance_sigma ? static_cast<std::size_t>(settings_.classes) : 0};
+          .class_counts = settings_.balance_sigma ? static_cast<std::size_t>(settings_.classes) : 0,
+          .adaptive_clip = settings_.adaptive.has_value()};
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
@@ -321,6 +327,10 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.values = OpenedMoments(*standardised_);
   }
   if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
+  if (trained.last_clip) {
+    result.summary["last_clip"] = *trained.last_clip;
+    result.values.push_back({.name = "last_clip", .value = *trained.last_clip});
+  }
   if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
   if (trained.model) {
     result.owner_lines = [this, model = *trained.model, weights = trained.class_weights] {

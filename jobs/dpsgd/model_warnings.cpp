@@ -140,7 +140,8 @@ OwnerLines ModelWarnings(const DpsgdSettings& job, const ml::Model& model, const
   const auto settings = SettingsOf(job);
   const auto found = Examine(settings, model, own, class_weights);
   OwnerLines lines;
-  const bool clips = settings.clipping != ml::Clipping::kExamples && settings.hidden.empty();
+  const bool clips =
+      settings.clipping != ml::Clipping::kExamples && settings.hidden.empty() && !settings.adaptive;
   if (clips) AddClip(settings.clip, own.rows(), found, lines);
   const double decision = settings.targets ? 0 : ml::LogitAt(settings.loss, threshold);
   for (auto& line : OneClassWarning(job, model, {&own, 1}, kWeighClasses, decision))

@@ -91,6 +91,16 @@ void AddExecutions(Statement& statement, std::int64_t executions) {
        .number = static_cast<double>(executions)});
 }
 
+void AddClipCounts(Statement& statement, double sigma) {
+  statement.push_back(
+      {.key = "clip_counts",
+       .title = "Noise on the counts of an adaptive clip",
+       .sentence = "All three parties also see at each step how many of its rows are within the clip, less a "
+                   "half of them, with any two parties' noise of this deviation; the clip follows from it. "
+                   "The noise multiplier is of that and of the sum together.",
+       .number = sigma});
+}
+
 /// How each kind of event was protected.
 struct Describe {
   Statement& statement;
@@ -106,6 +116,7 @@ struct Describe {
                                  MultiplierText(steps.sigma), steps.coordinates, CutText(steps)),
          .number = static_cast<double>(steps.steps)});
     if (steps.executions > 1) AddExecutions(statement, steps.executions);
+    if (steps.clip_count_sigma > 0) AddClipCounts(statement, steps.clip_count_sigma);
     statement.push_back({.key = "noise_multiplier",
                          .title = "Noise multiplier",
                          .sentence = "Deviation of any two parties' noise over the sensitivity.",

@@ -85,6 +85,8 @@ void CheckTraining(const TuneSettings& s, const Section& document) {
                    s.store.on ? "\"full\" in a tuning on deposits" : "\"owner-poisson\" in a tuning");
   if (s.privacy.accountant != dp::AccountantKind::kRdp)
     privacy.Refuse("accountant", "\"rdp\" in a tuning, whose theorem is of Renyi curves");
+  if (s.privacy.adaptive_clip)
+    privacy.Refuse("clip", "a number in a tuning: every trial would open counts of its own");
   if (s.privacy.groups())
     privacy.Refuse("unit", "\"record\" in a tuning: counts of test records are charged to single ones");
   if (s.model.class_weights.balanced)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/hidden_layers.h"
 #include "ml/dpsgd/published_clipping.h"
 #include "mpc/parallel.h"
@@ -17,13 +18,6 @@ using mpc::ArithShare;
 using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
-
-/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f.
-ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
-  const ArithShare of_errors =
-      protocols::Reshare(party, protocols::LocalRowInnerProducts(party, errors.ring(), errors.ring()));
-  return protocols::Multiply(party, batch.squared_norms, of_errors);
-}
 
 /// The weight of each row's class, 0 of a padding row, times 2^f, which is what labels have.
 ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
@@ -44,7 +38,7 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
                         const mpc::AdditiveShare& noisy_sum) {
   const protocols::Rounding rounding = plan.settings.truncation;
   const ArithShare& velocity = state.velocity.ring();
-  const mpc::Word mantissa = MantissaAt(plan, state.step);
+  const mpc::Word mantissa = MantissaAt(plan, state.step, state.clip_at.value_or(0));
   if (!HasNarrowRows(plan)) {
     const mpc::AdditiveShare kept = plan.momentum_factor * ToAdditive(velocity);
     return protocols::Truncate(party, mantissa * noisy_sum + kept, plan.update_shift,
@@ -95,15 +89,34 @@ mpc::Cost PredictionErrorsCost(const StepPlan& plan, Index batch_rows) {
   return cost;
 }
 
-FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                          const FixedShare& errors) {
-  if (plan.settings.clipping == Clipping::kExamples) return errors;
-  const ArithShare factors =
-      protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
+ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+  const ArithShare of_errors =
+      protocols::Reshare(party, protocols::LocalRowInnerProducts(party, errors.ring(), errors.ring()));
+  return protocols::Multiply(party, batch.squared_norms, of_errors);
+}
+
+mpc::Cost SquaredGradientNormsCost(Index batch_rows) {
+  return Then(protocols::ReshareCost(batch_rows), protocols::MultiplyCost(batch_rows));
+}
+
+FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan, const FixedShare& errors,
+                        const ArithShare& factors) {
   const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()),
                                                          errors.ring(), protocols::kClipFactorBits,
                                                          protocols::Range::kSigned, plan.settings.truncation);
   return {clipped, errors.frac_bits()};
+}
+
+mpc::Cost TimesFactorsCost(const StepPlan& plan, Index batch_rows) {
+  return protocols::TruncateProductCost(batch_rows * plan.columns, protocols::kClipFactorBits,
+                                        plan.settings.truncation);
+}
+
+FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                          const FixedShare& errors) {
+  if (plan.settings.clipping == Clipping::kExamples) return errors;
+  return TimesFactors(party, plan, errors,
+                      protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors)));
 }
 
 mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const FixedShare& clipped) {
@@ -122,7 +135,10 @@ TrainingState StartFrom(FixedShare weights) {
 TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                           const mpc::AdditiveShare& noisy_sum) {
   const FixedShare velocity(NextVelocity(party, plan, state, noisy_sum), state.weights.frac_bits());
-  return {.weights = state.weights - velocity, .velocity = velocity, .step = state.step + 1};
+  return {.weights = state.weights - velocity,
+          .velocity = velocity,
+          .step = state.step + 1,
+          .clip_at = state.clip_at};
 }
 
 mpc::Cost ApplyUpdateCost(const StepPlan& plan) {
@@ -149,10 +165,8 @@ mpc::Cost GradientCost(const StepPlan& plan, Index batch_rows) {
   if (plan.settings.clipping == Clipping::kPublished)
     return Then(errors, SumPublishedGradientsCost(plan, batch_rows));
   if (plan.settings.clipping == Clipping::kExamples) return errors;
-  const mpc::Cost norms = Then(protocols::ReshareCost(batch_rows), protocols::MultiplyCost(batch_rows));
-  const mpc::Cost scaling = protocols::TruncateProductCost(
-      batch_rows * plan.columns, protocols::kClipFactorBits, plan.settings.truncation);
-  return Then(Then(Then(errors, norms), ClipFactorCost(plan.clip, batch_rows)), scaling);
+  return Then(Then(Then(errors, SquaredGradientNormsCost(batch_rows)), ClipFactorCost(plan.clip, batch_rows)),
+              TimesFactorsCost(plan, batch_rows));
 }
 
 TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
@@ -161,6 +175,7 @@ TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& 
 }
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
+  if (plan.settings.adaptive) return AdaptiveStepCost(plan, batch_rows);
   return Then(GradientCost(plan, batch_rows), ApplyUpdateCost(plan));
 }
 

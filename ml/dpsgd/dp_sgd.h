@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ml/plan/step_plan.h"
@@ -21,9 +22,10 @@ struct Batch {
 
 /// What a training carries from one step to the next.
 struct TrainingState {
-  mpc::FixedShare weights;   ///< W: of ShapeOfWeights
-  mpc::FixedShare velocity;  ///< V: what the last step took off the weights, of their shape
-  std::int64_t step = 0;     ///< steps that are done
+  mpc::FixedShare weights;       ///< W: of ShapeOfWeights
+  mpc::FixedShare velocity;      ///< V: what the last step took off the weights, of their shape
+  std::int64_t step = 0;         ///< steps that are done
+  std::optional<int> clip_at{};  ///< of an adaptive clip: where it is on its grid for the next step; public
 };
 
 /// At the beginning: the velocity is zero.
@@ -38,6 +40,16 @@ struct TrainingState {
 
 /// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step"; PEA,
 /// Protocol 3, lines 6 to 17).
+
+/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f. Two rounds.
+[[nodiscard]] mpc::ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch,
+                                                   const mpc::FixedShare& errors);
+[[nodiscard]] mpc::Cost SquaredGradientNormsCost(mpc::Index batch_rows);
+
+/// Errors times the clip factors of their rows, truncated.
+[[nodiscard]] mpc::FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan,
+                                           const mpc::FixedShare& errors, const mpc::ArithShare& factors);
+[[nodiscard]] mpc::Cost TimesFactorsCost(const StepPlan& plan, mpc::Index batch_rows);
 
 /// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's
 /// gradient x_j e_j. With clipping = "examples" the errors are returned as they are.
@@ -66,8 +78,8 @@ struct TrainingState {
                                           const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost GradientCost(const StepPlan& plan, mpc::Index batch_rows);
 
-/// One step on a batch, of a linear model or a network; `own_noise` is of ShapeOfWeights.
-/// Cost: DpSgdStepCost.
+/// One step on a batch, of a linear model or a network, on a fixed clip; `own_noise` is of ShapeOfWeights.
+/// Cost: DpSgdStepCost, which with an adaptive clip is that of AdaptiveStep.
 [[nodiscard]] TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                       const TrainingState& state, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);

@@ -11,6 +11,7 @@
 #include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
 #include "ml/batches/record_checks.h"
+#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/initialisation.h"
@@ -173,6 +174,7 @@ struct Steps {
   const StepPlan& plan;
   BatchSource& source;
   NoiseSource& noise;
+  double sigma;
   StepJournal& announcements;
   Progress& progress;
   const TrainingHooks& hooks;
@@ -183,6 +185,23 @@ struct Steps {
 void Keep(const Steps& run, const TrainingState& state, const std::optional<ArithShare>& counts = {}) {
   if (run.hooks.checkpoint_every > 0)
     run.hooks.on_checkpoint({state, run.source.Coins(), counts, run.class_counts});
+}
+
+/// On a fixed clip.
+TrainingState StepOnBlocks(const Steps& run, mpc::Context& party, int step, const TrainingState& state) {
+  auto sum = Gradient(party, run.plan, run.source.Next(party, step, 0), state.weights);
+  for (int block = 1; block < run.plan.blocks; ++block)
+    sum = sum + Gradient(party, run.plan, run.source.Next(party, step, block), state.weights);
+  return ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
+}
+
+TrainingState StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step,
+                                 const TrainingState& state) {
+  auto stream = RandomStream::FromSystem();
+  const StepNoise gradient = run.noise.Next();
+  const StepNoise within = ClipCountNoise(run.plan, run.sigma, stream);
+  return AdaptiveStep(party, run.plan, run.source.Next(party, step, 0), state,
+                      {.gradient = gradient.values(), .within = within.values()});
 }
 
 /// From the steps that `state` has done to the last.
@@ -196,10 +215,8 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);
     runs.Run([&](mpc::Context& party) {
-      auto sum = Gradient(party, run.plan, run.source.Next(party, step, 0), state.weights);
-      for (int block = 1; block < run.plan.blocks; ++block)
-        sum = sum + Gradient(party, run.plan, run.source.Next(party, step, block), state.weights);
-      state = ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
+      const bool adaptive = run.plan.settings.adaptive.has_value();
+      state = adaptive ? StepOnAdaptiveClip(run, party, step, state) : StepOnBlocks(run, party, step, state);
     });
     // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
     if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
@@ -352,10 +369,12 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   TrainingState state = from_start
                             ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
                             : resumption.from->state;
-  const Steps steps{party, plan, *source, noise, announcements, progress, hooks, result.class_counts};
+  if (from_start && settings.adaptive) state.clip_at = 0;
+  const Steps steps{party, plan, *source, noise, sigma, announcements, progress, hooks, result.class_counts};
   if (from_start) Keep(steps, state);
   progress.Report(first);
   state = RunSteps(steps, std::move(state));
+  if (settings.adaptive) result.last_clip = ClipAt(settings, plan.grid, state.clip_at.value());
   // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
   // goes on from that one, and releases the same weights again.
   if (hooks.on_checkpoint) protocols::Barrier(party);

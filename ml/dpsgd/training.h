@@ -81,7 +81,8 @@ struct TrainingResult {
   std::optional<EvaluationResult> evaluation{};  ///< where the settings have one
   std::optional<mpc::FixedShare> share{};        ///< this party's of the weights, where release_to is empty
   std::vector<std::int64_t> class_counts{};  ///< with balanced weights: the noisy counts, opened to all three
-  std::vector<double> class_weights{};       ///< what errors were multiplied by, where there are such weights
+  std::optional<double> last_clip{};    ///< with an adaptive clip: where it had come to behind the last step
+  std::vector<double> class_weights{};  ///< what errors were multiplied by, where there are such weights
 };
 
 /// Features that are not held in memory.

@@ -130,6 +130,27 @@ void CheckRowFractionBits(const TrainingSettings& s) {
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }
 
+/// What a clip that moves is not made for yet.
+void CheckAdaptive(const TrainingSettings& s) {
+  if (!s.adaptive) return;
+  const auto refuse = [](const char* expected) {
+    throw ConfigError(std::string("privacy.clip: found \"adaptive\", expected ") + expected);
+  };
+  if (!s.hidden.empty()) refuse("a number with model.hidden");
+  if (s.clipping != Clipping::kFactorised)
+    refuse("a number with another training.clipping than \"factorised\"");
+  // Batches that are executed again by the same coins must not depend on what was opened.
+  if (s.sampling != Sampling::kOwnerPoisson && s.sampling != Sampling::kFull)
+    refuse("a number with another privacy.sampling than \"owner-poisson\" and \"full\"");
+  if (s.deposited) refuse("a number with data.source \"store\"");
+  if (s.groups) refuse("a number with privacy.unit \"group\"");
+  if (!(s.adaptive->quantile > 0 && s.adaptive->quantile < 1))
+    throw ConfigError("privacy.clip_quantile: expected above 0 and below 1");
+  const double sigma = s.adaptive->count_sigma.value_or(1);
+  if (!(sigma > 0 && sigma <= kMaxClipCountSigma))
+    throw ConfigError("privacy.clip_count_sigma: expected above 0, at most 1000000");
+}
+
 void CheckRecordWeights(const TrainingSettings& s) {
   if (!s.max_record_weight) return;
   if (!(*s.max_record_weight >= kMinRecordWeightBound && *s.max_record_weight <= kMaxRecordWeightBound))
@@ -137,6 +158,11 @@ void CheckRecordWeights(const TrainingSettings& s) {
 }
 
 }  // namespace
+
+double ClipCountMultiplier(const TrainingSettings& settings) {
+  constexpr double kBatchesOfDefault = 20;  // Andrew et al.
+  return 2 * settings.adaptive.value().count_sigma.value_or(settings.expected_batch / kBatchesOfDefault);
+}
 
 double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }
 
@@ -189,6 +215,7 @@ void CheckDomains(const TrainingSettings& s) {
   CheckBalance(s);
   CheckClassWeights(s);
   CheckRecordWeights(s);
+  CheckAdaptive(s);
   CheckRowFractionBits(s);
   check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                s.threshold <= 1 - kMinThreshold),

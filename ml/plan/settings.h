@@ -115,6 +115,16 @@ struct DepositedBatches {
   std::int64_t records = 0;   ///< that one of them draws from, at most
 };
 
+/// The largest noise multiplier of the counts of an adaptive clip.
+inline constexpr double kMaxClipCountSigma = 1e6;
+
+/// A clip that follows a quantile of the gradients' norms (ml/plan/clip_grid.h): public.
+struct AdaptiveClip {
+  double quantile = 0.5;  ///< of a batch's gradients so many are to be within the clip
+  std::optional<double>
+      count_sigma{};  ///< deviation of any two parties' noise on their number; empty: b / 20
+};
+
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
 /// [release]).
 struct TrainingSettings {
@@ -163,9 +173,10 @@ struct TrainingSettings {
   protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
   std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
   Sampling sampling = Sampling::kOwnerPoisson;
-  double clip = 1.0;            ///< C
-  std::int64_t group_rows = 1;  ///< k: most rows of a group, which one coin takes whole
-  bool groups = false;          ///< whether owners' records come in groups
+  double clip = 1.0;                       ///< C; of an adaptive one the first
+  std::optional<AdaptiveClip> adaptive{};  ///< whole records, factorised clipping of linear models
+  std::int64_t group_rows = 1;             ///< k: most rows of a group, which one coin takes whole
+  bool groups = false;                     ///< whether owners' records come in groups
   std::optional<double>
       sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
   double target_epsilon = 0;
@@ -184,6 +195,10 @@ struct TrainingSettings {
 [[nodiscard]] inline int RowFractionBits(const TrainingSettings& settings) {
   return settings.row_fraction_bits.value_or(settings.fraction_bits);
 }
+
+/// The noise multiplier of an adaptive clip's counts, in each of which a record adds 1/2 or -1/2: that deviation over 1/2.
+/// Pre: settings.adaptive.
+[[nodiscard]] double ClipCountMultiplier(const TrainingSettings& settings);
 
 /// The smallest threshold of Huber's loss: rounding down to the errors' lattice leaves 15/16 of it or more.
 [[nodiscard]] double MinHuberThreshold(int fraction_bits);

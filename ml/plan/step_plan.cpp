@@ -151,6 +151,9 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
     plan.example.error_norm =
         dp::WeightedErrorNorm(plan.example, std::ldexp(largest, -plan.record_weights.frac_bits));
   }
+  plan.grid = MakeClipGrid(settings);
+  if (settings.adaptive)
+    plan.example.error_norm = dp::WeightedErrorNorm(plan.example, std::exp2(kClipOctaves));
   plan.layers = LayersOf(settings, plan.columns);
   if (IsNetwork(plan)) plan.network = NetworkOf(plan);
   const int row_bits = RowFractionBits(settings);
@@ -195,8 +198,11 @@ LayerShape ShapeOfWeights(const StepPlan& plan) {
   return all;
 }
 
-std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step) {
-  return ScheduledMantissa(plan.settings.schedule, plan.step_size.mantissa, step, plan.settings.steps);
+std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step, int clip_at) {
+  const std::uint64_t peak = plan.step_size.mantissa;
+  const bool moves = !plan.grid.scales.empty();
+  return ScheduledMantissa(plan.settings.schedule, moves ? MantissaForClip(plan.grid, peak, clip_at) : peak,
+                           step, plan.settings.steps);
 }
 
 std::string Fingerprint(const StepPlan& plan, double sigma) {
@@ -219,6 +225,11 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
     text << " record weights " << plan.record_weights.frac_bits << ' ' << plan.record_weights.largest;
   if (HasNarrowRows(plan) || plan.settings.row_fraction_bits)
     text << " rows " << plan.row_bits << ' ' << RowFractionBits(plan.settings);
+  if (plan.settings.adaptive) {
+    text << " adaptive " << plan.grid.drift << ' ' << plan.grid.pull << ' '
+         << ClipCountMultiplier(plan.settings);
+    for (const mpc::Word scale : plan.grid.scales) text << ' ' << scale;
+  }
   if (plan.settings.deposited) text << " deposited";
   if (plan.blocks > 1) text << " blocks " << plan.blocks << ' ' << plan.block_rows;
   if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;

@@ -5,6 +5,7 @@
 
 #include "dp/mechanisms/sensitivity.h"
 #include "ml/dpsgd/activation.h"
+#include "ml/plan/clip_grid.h"
 #include "ml/plan/settings.h"
 #include "mpc/ring.h"
 #include "protocols/functions/clip_factor.h"
@@ -51,10 +52,11 @@ struct StepPlan {
   int gradient_bits = 0;       ///< fraction bits of the gradient sum
   int row_bits = 64;           ///< k: a step's rows are shared modulo 2^k, and their products opened so
   protocols::ClipTable clip;   ///< factorised clipping
+  ClipGrid grid{};             ///< of an adaptive clip
   double row_sensitivity = 0;  ///< of one example, in the units of the clip
   double sensitivity = 0;      ///< Delta, of the unit: that of an example times the rows of a group
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
-  StepSize step_size;                     ///< of the first step
+  StepSize step_size;                     ///< of the first step, and of the largest clip
   int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
   std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
   std::int64_t batch_rows = 0;            ///< rows of a step's batch, padding included
@@ -72,8 +74,9 @@ struct StepPlan {
 /// layers' weights, row by row, one below the other in one column.
 [[nodiscard]] LayerShape ShapeOfWeights(const StepPlan& plan);
 
-/// The learning rate's mantissa at step 0, 1, ...; the exponent is the same for all.
-[[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step);
+/// The learning rate's mantissa at step 0, 1, ..., of an adaptive clip at point `clip_at` of its grid; the exponent is the
+/// same for all.
+[[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step, int clip_at = 0);
 
 /// Derives the constants and runs the range analysis. `form` decides how clip factors and softmax compare; it
 /// changes no privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out

@@ -1,5 +1,6 @@
 #include "ml/plan/step_privacy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -37,10 +38,25 @@ dp::SamplingMode ModeOf(Sampling sampling) {
   throw ContractError("ModeOf: unknown sampling");
 }
 
+/// In lattice units, rounded down.
+double DeviationOf(const dp::Uint256& variance) {
+  return std::floor(std::sqrt(variance.convert_to<double>()) * (1 - 1e-12));
+}
+
 const char* WhatComesBefore(const TrainingSettings& s) {
   if (s.balance_sigma) return "model.class_counts_sigma and all else before the first step alone take";
   return s.standardisation ? "features.standardise and [initialisation] alone take"
                            : "[initialisation] alone takes";
+}
+
+/// That the counts of an adaptive clip take no more than half of what a step may tell.
+void CheckClipCounts(const TrainingSettings& s, double sigma) {
+  if (!s.adaptive || kMostOfGradient * sigma <= ClipCountMultiplier(s)) return;
+  std::ostringstream text;
+  text << "privacy.clip_count_sigma: found " << ClipCountMultiplier(s) / 2 << ", expected at least "
+       << DigitsAbove(sigma / kMostOfGradient, 6) << ", for a sigma of " << sigma
+       << ": more noise on the counts, or less by a larger epsilon";
+  throw ConfigError(text.str());
 }
 
 double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
@@ -82,8 +98,23 @@ dp::Uint256 NoiseVariance(double sigma, std::uint64_t sensitivity, unsigned halv
   return (square + ((dp::Uint256(1) << shift) - 1)) >> shift;
 }
 
+double GradientSigma(const TrainingSettings& settings, double sigma) {
+  if (!settings.adaptive || sigma == 0) return sigma;
+  const double share = std::min(sigma / ClipCountMultiplier(settings), 1 / kMostOfGradient);
+  // More than what these doubles lose.
+  return OnSigmaLattice(sigma / std::sqrt((1 - share) * (1 + share)) * (1 + 1e-12));
+}
+
 dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
-  return NoiseVariance(sigma, plan.lattice_sensitivity, 1);
+  return NoiseVariance(GradientSigma(plan.settings, sigma), plan.lattice_sensitivity, 1);
+}
+
+std::uint64_t ClipCountSensitivity(const TrainingSettings& settings) {
+  return std::uint64_t{1} << RowFractionBits(settings);
+}
+
+dp::Uint256 ClipCountVariance(const TrainingSettings& settings) {
+  return NoiseVariance(OnSigmaLattice(ClipCountMultiplier(settings)), ClipCountSensitivity(settings), 1);
 }
 
 dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
@@ -105,20 +136,26 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   event.limits.group_rows = s.group_rows;
   event.vertical = s.vertical.has_value();
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
-  event.party_deviation =
-      std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
+  event.party_deviation = DeviationOf(NoiseVariance(plan, sigma));
   event.coordinates = ShapeOfWeights(plan).weights();
+  if (s.adaptive) {
+    event.clip_count_sigma = ClipCountMultiplier(s) / 2;
+    event.party_deviation = std::min(event.party_deviation, DeviationOf(ClipCountVariance(s)));
+    ++event.coordinates;
+  }
   return event;
 }
 
 double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
                    const std::vector<dp::RecordedEvent>& before) {
   const double sigma = SmallestSigma(plan, max_participation, before);
+  CheckClipCounts(plan.settings, sigma);
   CheckUpdateRange(plan, sigma);
   CheckLogitRange(plan, sigma);
   CheckRowBits(plan, sigma);
   if (sigma > 0)
     (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
+  if (sigma > 0 && plan.settings.adaptive) (void)dp::DiscreteGaussian(ClipCountVariance(plan.settings));
   return sigma;
 }
 

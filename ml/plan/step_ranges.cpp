@@ -115,7 +115,8 @@ int NetworkNormBits(const StepPlan& plan) {
 
 double GradientRange(const StepPlan& plan, double sigma) {
   const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.row_sensitivity;
-  const double noise = kNoiseTail * 3 * sigma * plan.sensitivity;
+  const double of_gradient = plan.settings.adaptive ? kMostOfGradient * sigma : sigma;
+  const double noise = kNoiseTail * 3 * of_gradient * plan.sensitivity;
   return std::ldexp(contributions + noise, plan.gradient_bits);
 }
 
@@ -126,12 +127,15 @@ int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
 }
 
 StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
-  const double value = plan.settings.learning_rate / plan.settings.expected_batch;
+  // That of the largest clip, and of as many bits more as the smallest one then lacks.
+  const int octaves = plan.settings.adaptive ? kClipOctaves : 0;
+  const double value = std::ldexp(plan.settings.learning_rate / plan.settings.expected_batch, octaves);
   const auto free_bits = [&](double noise) {
     return kRangeBits - 1 - CeilLog2(GradientRange(plan, noise) * VelocityGain(plan.settings));
   };
-  const int bits = std::min(kMantissaBits, free_bits(sigma));
-  if (bits < kMinMantissaBits) NoisyGradientError(sigma, free_bits(0) >= kMinMantissaBits, kGradientRemedy);
+  const int bits = std::min(kMantissaBits + 2 * octaves, free_bits(sigma));
+  const int fewest = kMinMantissaBits + 2 * octaves;
+  if (bits < fewest) NoisyGradientError(sigma, free_bits(0) >= fewest, kGradientRemedy);
   int exponent = 0;
   const double fraction =
       std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
@@ -182,7 +186,7 @@ int RowBits(const StepPlan& plan, double sigma) {
   const bool weighs_mask_bits = plan.columns == 1 && !plan.class_weights.of_class.empty();
   const bool one_rate = s.schedule.shape == RateShape::kConstant;
   if (s.sampling != Sampling::kOwnerPoisson || IsNetwork(plan) || s.clipping == Clipping::kPublished ||
-      weighs_mask_bits || !one_rate)
+      weighs_mask_bits || !one_rate || s.adaptive)
     return kWordBits;
   const int bits = (BitsOfProducts(plan, sigma) + 7) / 8 * 8;
   const bool fits = bits < kWordBits && plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - bits);

@@ -14,6 +14,10 @@ inline constexpr double kLargestSigma = 1000;
 /// What is taken for it before it is calibrated where the step size is chosen: few jobs have more.
 inline constexpr double kExpectedSigma = 10;
 
+/// With an adaptive clip: how much more noise than the multiplier says the gradient has at most, as the counts have the rest
+/// (GradientSigma). That is half of what a step tells for either.
+inline constexpr double kMostOfGradient = 1.4142135623730951;
+
 /// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to the steps:
 /// four times that of the steps as one release by the Gaussian mechanism's classical formula, 10 to 1000. That of the
 /// settings where they give one.
@@ -36,7 +40,7 @@ inline constexpr double kExpectedSigma = 10;
 /// How much larger than the updates of single steps the velocity can get: 1 / (1 - momentum).
 [[nodiscard]] double VelocityGain(const TrainingSettings& settings);
 
-/// eta / b of the first step as a mantissa of as many bits as the range leaves.
+/// eta / b of the first step, and of an adaptive clip's largest, as a mantissa of as many bits as the range leaves.
 [[nodiscard]] StepSize ChooseStepSize(const StepPlan& plan, double sigma);
 
 /// From the gradient's lattice times the mantissa to the weights'.
@@ -57,8 +61,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   what the update takes of G:   |G| < 2^(k - 2), d <= k - 2, and the learning rate's mantissa below 2^(64 - k).
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released. Whole
 /// are rows that do not come afresh in each step, those of networks and of published clipping, those of two classes
-/// with weights, whose mask bit is multiplied by one, and all where the learning rate changes: what is dealt for the
-/// update depends on it, and is dealt before the step is known.
+/// with weights, whose mask bit is multiplied by one, and all where the learning rate changes, with an adaptive clip, too:
+/// what is dealt for the update depends on it, and is dealt before the step is known.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// That the plan's rows have as many. Throws ConfigError where sigma is larger than SigmaAbove().

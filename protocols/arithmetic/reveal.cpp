@@ -18,6 +18,9 @@ std::string SentenceOf(ReleaseReason reason) {
     case ReleaseReason::kNoisyCounts:
       return "noisy sums of counts, vectors or perturbed reports, to those whom the job names (of a training "
              "to all three)";
+    case ReleaseReason::kClipCounts:
+      return "at each step of a training with an adaptive clip how many of its rows are within it, with "
+             "noise, to all three";
     case ReleaseReason::kVoteWinners:
       return "each query's class with the most votes, every party's noise included, to those whom "
              "`release.to` names";

@@ -18,6 +18,7 @@ enum class ReleaseReason : std::uint8_t {
   kAveragedModel,
   kTransferredModel,
   kNoisyCounts,
+  kClipCounts,
   kVoteWinners,
   kAboveThreshold,
   kCorrectCount,

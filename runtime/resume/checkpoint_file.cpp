@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kCountedKey = "counted";
+constexpr const char* kClipKey = "clip_at";
 
 std::span<std::uint8_t> PutKey(std::span<std::uint8_t> out, const SecretKey& key) {
   std::copy(key.bytes().begin(), key.bytes().end(), out.begin());
@@ -30,7 +32,8 @@ std::size_t BytesOfCounts(mpc::Index counts) { return jobs::ShareBytes({.inputs 
 
 /// Weights, velocity, and the coins and counts where there are any.
 jobs::SecretBytes ToBytes(const ml::Checkpoint& checkpoint) {
-  const auto& [weights, velocity, step] = checkpoint.state;
+  const auto& weights = checkpoint.state.weights;
+  const auto& velocity = checkpoint.state.velocity;
   const std::size_t share = jobs::ShareBytes({.inputs = weights.rows(), .outputs = weights.cols()});
   std::vector<std::uint8_t> bytes(2 * share + (checkpoint.coins ? 2 * SecretKey::kBytes : 0) +
                                   (checkpoint.counts ? BytesOfCounts(checkpoint.counts->rows()) : 0));
@@ -63,6 +66,16 @@ CheckpointName NameIn(const fs::path& file, const Json& header, const Checkpoint
   return name;
 }
 
+/// Where an adaptive clip is on its grid; nothing where the job has none.
+std::optional<int> ClipIn(const fs::path& file, const Json& header, bool adaptive) {
+  if (!adaptive && !header.contains(kClipKey)) return {};
+  const auto number = header.value(kClipKey, Json());
+  const auto at = number.is_number_integer() ? number.get<std::int64_t>() : ml::kClipReach + 1;
+  if (!adaptive || at < -ml::kClipReach || at > ml::kClipReach)
+    jobs::RefuseSealed(file, "a checkpoint with another clip", "one with a clip as its job has");
+  return static_cast<int>(at);
+}
+
 /// Noisy counts of the classes, where the job has balanced weights.
 std::vector<std::int64_t> ClassCountsIn(const fs::path& file, const Json& header) {
   std::vector<std::int64_t> counts;
@@ -86,6 +99,7 @@ void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const st
               {"session", session}};
   if (checkpoint.counts) header[kCountedKey] = true;
   if (!checkpoint.class_counts.empty()) header["class_counts"] = checkpoint.class_counts;
+  if (checkpoint.state.clip_at) header[kClipKey] = *checkpoint.state.clip_at;
   const auto secret = ToBytes(checkpoint);
   ReplaceSecretFile(file, jobs::SealFile(kCheckpoint, header, secret.bytes(), key));
 }
@@ -94,11 +108,13 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
                                 const SecretKey& key) {
   CheckpointName name;
   std::vector<std::int64_t> class_counts;
-  const auto secret = jobs::OpenSealed(file, kCheckpoint, key, [&](const Json& header) {
+  std::optional<int> clip_at;
+  const auto [shape, bits, coins, joint_slots, counts, classes, adaptive] = job.ShapeOfCheckpoint();
+  const auto secret = jobs::OpenSealed(file, kCheckpoint, key, [&, adaptive = adaptive](const Json& header) {
     name = NameIn(file, header, owner);
     class_counts = ClassCountsIn(file, header);
+    clip_at = ClipIn(file, header, adaptive);
   });
-  const auto [shape, bits, coins, joint_slots, counts, classes] = job.ShapeOfCheckpoint();
   const auto bytes = secret.bytes();
   const std::size_t share = jobs::ShareBytes(shape);
   const std::size_t before_counts = 2 * share + (coins ? 2 * SecretKey::kBytes : 0);
@@ -111,7 +127,8 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
                        fmt::format("one with {}, as its job has", classes));
   ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
                                       .velocity = {jobs::TakeShare(bytes.subspan(share), shape), bits},
-                                      .step = name.step},
+                                      .step = name.step,
+                                      .clip_at = clip_at},
                             .class_counts = std::move(class_counts)};
   if (coins) {
     const auto keys = bytes.subspan(2 * share);

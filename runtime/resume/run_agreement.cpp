@@ -228,9 +228,10 @@ void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
   const auto hash_of = [](const SecretKey& key) {
     return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
   };
-  const auto& [weights, velocity, step] = checkpoint.state;
+  const auto& [weights, velocity, step, clip_at] = checkpoint.state;
   const auto& counts = checkpoint.counts;
   auto common = fmt::format("{} {}", job_hash, step);
+  if (clip_at) common += fmt::format(" clip {}", *clip_at);
   for (const std::int64_t count : checkpoint.class_counts) common += fmt::format(" {}", count);
   if (checkpoint.coins) {
     common += fmt::format(" {}", hash_of(checkpoint.coins->schedule));

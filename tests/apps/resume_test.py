@@ -162,6 +162,14 @@ class Resume(ProgramTest):
         self.assertLess(participation, executed // 2)  # a tenth on average; what was lost counts for every row
         self.assertGreater(participation, executed // 10)
 
+    def test_goes_on_with_an_adaptive_clip(self):
+        self.prepare(re.sub(r"(?m)^clip = .*$", 'clip = "adaptive"\nfirst_clip = 4.0', JOB))
+        self.check_charges(self.check_after_kills(kills=2, seed=7))
+        self.assertEqual({event["clip_count_sigma"] for event in self.record(0)["events"]}, {4.5})
+        clips = {self.summary(f"r{party}")["last_clip"] for party in PARTIES}
+        self.assertEqual(len(clips), 1)
+        self.assertLess(clips.pop(), 3.5)  # no gradient is so long; from 4 down by 0.1 of its logarithm a step
+
     def test_survives_a_kill_of_all_three_and_before_the_first_step(self):
         self.prepare()
         processes = self.start("--resume")

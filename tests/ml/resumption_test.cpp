@@ -139,6 +139,26 @@ TEST(Resumption, KeepsTheCountsThatItsClassWeightsFollowFrom) {
   for (const Session& party : anew) EXPECT_EQ(releases(party), 2);
 }
 
+// Where the clip is follows from what was opened, and no session opens that again.
+TEST(Resumption, KeepsAnAdaptiveClip) {
+  TrainingSettings settings = DeterministicSettings();
+  settings.sampling = Sampling::kFull;
+  settings.expected_batch = 120;
+  settings.clip = 2;
+  settings.adaptive.emplace();
+  const auto whole = RunSession(Seed{1}, settings, nullptr, 0, {});
+  EXPECT_EQ(whole[0].checkpoints.at(0).state.clip_at, 0);
+  for (const int step : {0, 4, 11}) {
+    const auto resumed = RunSession(Seed{2}, settings, &whole, step, {});
+    for (const Session& party : resumed) {
+      EXPECT_EQ(party.result.last_clip, whole[0].result.last_clip);
+      EXPECT_LE((party.result.model->weights - whole[0].result.model->weights).cwiseAbs().maxCoeff(),
+                32 * 0x1p-16);
+    }
+  }
+  EXPECT_LT(whole[0].result.last_clip.value(), 1.9);
+}
+
 TEST(Resumption, KeepsACheckpointBeforeTheReportThatEndsTheSession) {
   const TrainingSettings settings = DeterministicSettings();
   for (const int last : {0, 4, 11}) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/published_clipping.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/reveal.h"
@@ -39,6 +40,7 @@ struct SearchCase {
   double huber_threshold = 1;
   std::optional<double> max_record_weight{};
   std::optional<int> row_fraction_bits{};
+  std::optional<int> clip_at{};  ///< of an adaptive clip, which stays there
 };
 
 const char* NameOf(Loss loss) {
@@ -61,6 +63,7 @@ std::string NameOf(const SearchCase& c) {
   if (!c.class_weights.empty()) name << "_weighted";
   if (c.max_record_weight) name << "_own_weights" << std::lround(100 * *c.max_record_weight);
   if (c.row_fraction_bits) name << "_row_f" << *c.row_fraction_bits;
+  if (c.clip_at) name << "_adaptive" << *c.clip_at + kClipReach;
   if (c.huber_threshold != 1) name << "_threshold" << std::lround(1000 * c.huber_threshold);
   return name.str();
 }
@@ -80,6 +83,7 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.class_weights = c.class_weights;
   settings.max_record_weight = c.max_record_weight;
   settings.row_fraction_bits = c.row_fraction_bits;
+  if (c.clip_at) settings.adaptive.emplace();
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
   settings.targets = c.loss == Loss::kHuber || c.loss == Loss::kPoisson;
   if (c.loss == Loss::kHuber) settings.huber_threshold = c.huber_threshold;
@@ -87,7 +91,12 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   return settings;
 }
 
-StepPlan PlanOf(const SearchCase& c) { return MakeStepPlan(SettingsOf(c), c.form); }
+StepPlan PlanOf(const SearchCase& c) {
+  StepPlan plan = MakeStepPlan(SettingsOf(c), c.form);
+  if (c.clip_at)
+    std::fill(plan.grid.scales.begin(), plan.grid.scales.end(), ClipScale(plan.grid, *c.clip_at));
+  return plan;
+}
 
 /// Every combination of loss, one or several columns, and clipping at 16 bits; then other scales, clips and
 /// row norms, and exact truncation.
@@ -175,6 +184,14 @@ std::vector<SearchCase> AllCases() {
                      .clipping = Clipping::kExamples,
                      .class_weights = three,
                      .max_record_weight = 1.7});
+  // An adaptive clip at both ends and between: where it shortens all and where it shortens nothing.
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    for (const int at : {-kClipReach, -50, 0}) cases.push_back({.classes = 3, .form = form, .clip_at = at});
+    cases.push_back({.classes = 2, .form = form, .clip = 0.1, .clip_at = kClipReach});
+  }
+  cases.push_back({.loss = kSoftmax, .classes = 3, .fraction_bits = 12, .clip = 1, .clip_at = -kClipReach});
+  cases.push_back({.loss = Loss::kSquared, .classes = 2, .row_fraction_bits = 8, .clip_at = -100});
+  cases.push_back({.classes = 2, .truncation = kExact, .class_weights = two, .clip_at = 3});
   return cases;
 }
 
@@ -278,8 +295,10 @@ RingMatrix GradientSum(const StepPlan& plan, Seed seed, const RingMatrix& encode
     if (plan.settings.clipping == Clipping::kPublished)
       return protocols::Reveal(party, SumPublishedGradients(party, plan, batch, errors),
                                protocols::ReleaseReason::kTest);
-    const auto sum = SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
-    return protocols::Reveal(party, protocols::Reshare(party, sum), protocols::ReleaseReason::kTest);
+    const auto clipped = plan.settings.adaptive ? ClipAdaptively(party, plan, batch, errors, 0).errors
+                                                : ClipPerExample(party, plan, batch, errors);
+    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)),
+                             protocols::ReleaseReason::kTest);
   })[0];
 }
 
@@ -415,6 +434,15 @@ std::vector<Fault> AllFaults() {
            weight += weight / 20;
          }
        }},
+      // As if the sum were of gradients and not of gradients over the clip.
+      {"adaptive_clip_that_clips_before_it_scales",
+       {.classes = 3, .clip_at = -kClipReach},
+       [](StepPlan& plan) {
+         plan.clip =
+             protocols::MakeClipTable(plan.settings.clip * 1.5, dp::SquaredGradientBound(plan.example, 1e-3),
+                                      plan.row_norm_bits + 2 * plan.settings.fraction_bits);
+       },
+       KeepInput},
       {"published_clip_off_by_one_percent",
        {.clipping = Clipping::kPublished},
        [](StepPlan& plan) { plan.settings.clip *= 1.01; },

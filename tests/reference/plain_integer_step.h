@@ -36,15 +36,32 @@ class PlainIntegerStep {
     return errors;
   }
 
+  /// Of a plan with an adaptive clip: errors as the step clips them.
+  [[nodiscard]] mpc::RingMatrix Scaled(const mpc::RingMatrix& errors, int clip_at) const {
+    const mpc::Word scale = ClipScale(plan_.grid, clip_at);
+    return errors.unaryExpr([scale](mpc::Word error) {
+      return static_cast<mpc::Word>(mpc::Signed(scale * error) >> ml::kClipScaleBits);
+    });
+  }
+
+  /// How many records with these errors are not shortened, less those that are, times 2^RowFractionBits.
+  [[nodiscard]] mpc::Word Within(const mpc::RingMatrix& errors) const {
+    mpc::Word sum = 0;
+    for (mpc::Index row = 0; row < errors.rows(); ++row) {
+      const mpc::Word mask = records_(row, features_ - 1);
+      sum += SquaredNorm(errors, row) < plan_.clip.pieces.thresholds.front() ? mask : mpc::Word{0} - mask;
+    }
+    return sum;
+  }
+
   /// What step `number` takes off the weights with these errors and this noise on the sum of clipped
-  /// gradients, where the step before took off `before`.
+  /// gradients, where the step before took off `before`; with an adaptive clip at this point of its grid.
   [[nodiscard]] mpc::RingMatrix Velocity(const mpc::RingMatrix& before, const mpc::RingMatrix& errors,
-                                         const mpc::RingMatrix& noise, int number = 0) const {
+                                         const mpc::RingMatrix& noise, int number = 0,
+                                         int clip_at = 0) const {
     mpc::RingMatrix sum = noise;
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
-      const mpc::Word squared = records_(row, features_ + plan_.columns) * errors.row(row).square().sum();
-      const std::int64_t factor =
-          EvaluateRoundingDown(plan_.clip.pieces, mpc::Signed(squared) >> plan_.clip.shift);
+      const std::int64_t factor = EvaluateRoundingDown(plan_.clip.pieces, SquaredNorm(errors, row));
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
         const std::int64_t clipped = (factor * mpc::Signed(errors(row, col))) >> protocols::kClipFactorBits;
         sum.col(col) += records_.row(row).leftCols(features_).transpose() * static_cast<mpc::Word>(clipped);
@@ -56,12 +73,18 @@ class PlainIntegerStep {
       return x.unaryExpr(
           [shift](mpc::Word word) { return static_cast<mpc::Word>(mpc::Signed(word) >> shift); });
     };
-    const mpc::RingMatrix scaled = MantissaAt(plan_, number) * sum;
+    const mpc::RingMatrix scaled = MantissaAt(plan_, number, clip_at) * sum;
     const mpc::RingMatrix kept = momentum * before;
     return HasNarrowRows(plan_) ? truncated(scaled) + truncated(kept) : truncated(scaled + kept);
   }
 
  private:
+  /// Of a row's gradient, at the resolution of the clip table.
+  [[nodiscard]] std::int64_t SquaredNorm(const mpc::RingMatrix& errors, mpc::Index row) const {
+    const mpc::Word squared = records_(row, features_ + plan_.columns) * errors.row(row).square().sum();
+    return mpc::Signed(squared) >> plan_.clip.shift;
+  }
+
   /// Of a truncated logit and what is added to it: 1/2, in a single column, less the label.
   [[nodiscard]] mpc::Word Error(std::int64_t logit, mpc::Word added) const {
     if (plan_.settings.loss != ml::Loss::kHuber)

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/hidden_layers.h"
 #include "ml/dpsgd/published_clipping.h"
+#include "ml/plan/step_privacy.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/reveal.h"
 
@@ -54,6 +56,24 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
                            protocols::ReleaseReason::kTest);
 }
 
+/// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and padding by nothing.
+mpc::FixedShare Clipped(mpc::Context& party, const ml::StepPlan& plan, const ml::Batch& batch,
+                        const mpc::FixedShare& errors) {
+  if (!plan.settings.adaptive) return ClipPerExample(party, plan, batch, errors);
+  auto clipped = ClipAdaptively(party, plan, batch, errors, 0);
+  const RingMatrix counted =
+      protocols::Reveal(party, protocols::Reshare(party, SignedMasks(party, batch, clipped.within)),
+                        protocols::ReleaseReason::kTest);
+  const RingMatrix masks = protocols::Reveal(party, Columns(batch.x.ring(), batch.x.cols() - 1, 1),
+                                             protocols::ReleaseReason::kTest);
+  for (Index row = 0; row < masks.size(); ++row) {
+    const Word magnitude = mpc::Signed(counted(row, 0)) < 0 ? Word{0} - counted(row, 0) : counted(row, 0);
+    EXPECT_EQ(magnitude, masks(row, 0));
+    EXPECT_TRUE(masks(row, 0) == 0 || masks(row, 0) == ClipCountSensitivity(plan.settings));
+  }
+  return std::move(clipped.errors);
+}
+
 RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
                   const std::vector<RingMatrix>& weights) {
   if (IsNetwork(plan)) return OpenedOfNetwork(party, plan, encoded, weights);
@@ -63,7 +83,7 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
     return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors),
                              protocols::ReleaseReason::kTest);
   }
-  const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
+  const mpc::FixedShare clipped = Clipped(party, plan, batch, errors);
   RingMatrix parts;
   for (Index row = 0; row < batch.x.rows(); ++row) {
     const mpc::FixedShare own(Rows(clipped.ring(), row, 1), clipped.frac_bits());

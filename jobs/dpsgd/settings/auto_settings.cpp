@@ -142,7 +142,7 @@ void ChooseSettings(DpsgdSettings& job, const Section& document) {
   const bool chosen = training.learning_rate == kAuto;
   if (chosen) RequireRule(job, document.Table("training"), "learning_rate");
   if (job.privacy.clip == kAuto) {
-    RequireRule(job, document.Table("privacy"), "clip");
+    RequireRule(job, document.Table("privacy"), job.privacy.adaptive_clip ? "first_clip" : "clip");
     job.privacy.clip = ClipFor(job);
   }
   if (chosen) training.learning_rate = LearningRateFor(job);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/dpsgd/adaptive_clip.h"
 #include "jobs/dpsgd/class_weights.h"
 #include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/settings/auto_settings.h"
@@ -171,8 +172,7 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
   TargetFields(v, s.epsilon, s.sigma, "The target.");
   v("delta", s.delta, kDeltas, "At which both ε are said.");
   v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
-  v("clip", s.clip, OrAuto<Interval>{kPositive},
-    "C, at most 1024. Too small for the resolution of squared norms is refused.");
+  ClipFields(v, s);
   v("accountant", s.accountant,
     OneOf<AccountantKind>{
         {AccountantKind::kRdp, "rdp"}, {AccountantKind::kPld, "pld"}, {AccountantKind::kPea, "pea"}},
@@ -369,6 +369,7 @@ std::vector<std::string> PrivacyWarnings(const DpsgdSettings& job) {
         "privacy.unit \"group\": epsilon is for all rows of one owner with the same key; rows of that key at "
         "another owner are another group");
   }
+  if (job.privacy.adaptive_clip) warnings.push_back(AdaptiveClipWarning());
   if (job.selects(ml::Selection::kAsPublished)) {
     warnings.emplace_back(
         "initialisation.selection \"as-published\": the first model is chosen by accuracy on private records "

@@ -52,7 +52,8 @@ struct PrivacySpec {
   std::optional<double> sigma;  ///< noise multiplier
   double delta = 0;
   ml::Adversary against = ml::Adversary::kInsider;
-  double clip = 0;
+  double clip = 0;                                  ///< of an adaptive clip the first
+  std::optional<ml::AdaptiveClip> adaptive_clip{};  ///< empty: the clip is fixed
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;
   ml::Sampling sampling = ml::Sampling::kOwnerPoisson;
   dp::PrivacyUnit unit = dp::PrivacyUnit::kRecord;  ///< or kGroup: all rows of one owner with the same key

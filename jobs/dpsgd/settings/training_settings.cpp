@@ -59,6 +59,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.groups = job.privacy.groups();
   settings.group_rows = job.privacy.max_group_rows;
   settings.clip = job.privacy.clip;
+  settings.adaptive = job.privacy.adaptive_clip;
   settings.sigma = job.privacy.sigma;
   settings.target_epsilon = job.privacy.epsilon.value_or(0.0);
   settings.delta = job.privacy.delta;

@@ -31,6 +31,17 @@ TEST(RecordJson, WritesExecutionsWhereABatchHadSeveral) {
   EXPECT_FALSE(ToJson(TrainingRecord{"ab", "cd", {steps}})["events"][0].contains("executions"));
 }
 
+TEST(RecordJson, WritesTheNoiseOfClipCountsWhereThereAreSuch) {
+  TrainingRecord record{"ab", "cd", {MnistSteps()}};
+  EXPECT_FALSE(ToJson(record).at("events").at(0).contains("clip_count_sigma"));
+  std::get<DpSgdSteps>(record.events[0]).clip_count_sigma = 102.4;
+  auto json = ToJson(record);
+  EXPECT_EQ(json.at("events").at(0).at("clip_count_sigma"), 102.4);
+  EXPECT_EQ(ToJson(FromJson(json)), json);
+  json["events"][0]["clip_count_sigma"] = 0;
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(RecordJson, WritesGroupsOnlyWhereTheyAreTheUnit) {
   auto record = MnistRecord();
   EXPECT_FALSE(ToJson(record).at("events").at(0).contains("max_group_rows"));

@@ -55,6 +55,15 @@ std::string SentenceOf(const std::vector<StatementEntry>& statement, const std::
   return entry == nullptr ? "" : entry->sentence;
 }
 
+TEST(PrivacyStatement, SaysWhatAnAdaptiveClipOpens) {
+  auto steps = Steps();
+  EXPECT_EQ(Find(StatementOf({steps}), "clip_counts"), nullptr);
+  steps.clip_count_sigma = 12.8;
+  EXPECT_EQ(NumberOf(StatementOf({steps}), "clip_counts"), 12.8);
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "clip_counts"),
+              HasSubstr("All three parties also see at each step"));
+}
+
 TEST(PrivacyStatement, GivesBothEpsilonsAndWhatTheyRestOn) {
   const auto statement = StatementOf({Steps()});
   const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {Steps()}}, 1e-5);

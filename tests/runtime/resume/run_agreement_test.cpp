@@ -200,7 +200,7 @@ TEST(AgreeOnRun, TellsAllThreeWhyItIsRefused) {
   }
 }
 
-enum class Mixed { kNothing, kWeights, kVelocity, kSchedule, kSlots };
+enum class Mixed { kNothing, kWeights, kVelocity, kClip, kSchedule, kSlots };
 
 /// What each party says of checkpoints of which party 2's is, in one part, of another state.
 std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
@@ -214,7 +214,8 @@ std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
     };
     ml::Checkpoint checkpoint{.state = {.weights = share(differs(Mixed::kWeights) ? 5 : 1),
                                         .velocity = share(differs(Mixed::kVelocity) ? 6 : 2),
-                                        .step = 15}};
+                                        .step = 15,
+                                        .clip_at = differs(Mixed::kClip) ? 1 : 0}};
     checkpoint.coins.emplace(ml::PublicCoins{.schedule = FixedKey(differs(Mixed::kSchedule) ? 7 : 3),
                                              .slots = FixedKey(differs(Mixed::kSlots) ? 8 : 4)});
     try {
@@ -228,7 +229,7 @@ std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
 
 TEST(RequireOneCheckpoint, RefusesAtAllThreeWhatIsOfAnotherState) {
   EXPECT_THAT(SaidOf(Mixed::kNothing, false), Each("none"));
-  for (const auto part : {Mixed::kWeights, Mixed::kVelocity, Mixed::kSchedule}) {
+  for (const auto part : {Mixed::kWeights, Mixed::kVelocity, Mixed::kClip, Mixed::kSchedule}) {
     const auto said = SaidOf(part, false);
     for (std::size_t party = 0; party < 3; ++party) {
       const std::string name = party == 2 ? "this party" : "party 2";

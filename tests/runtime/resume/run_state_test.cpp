@@ -165,6 +165,30 @@ TEST_F(RunStateTest, RefusesACheckpointWithoutACountForEachClass) {
   EXPECT_EQ(error_of({5, 6, 7, 8}), refused(4, 3));
 }
 
+TEST_F(RunStateTest, KeepsWhereAnAdaptiveClipIsAndRefusesAnother) {
+  const auto read_with = [&](std::optional<int> at) -> std::string {
+    auto checkpoint = At(5);
+    checkpoint.state.clip_at = at;
+    const CheckpointOwner owner{.party = 1, .run_id = kFirst, .job_hash = jobs::HashOf(*job_)};
+    const auto file = folder_.path() / "one.sealed";
+    SaveCheckpoint(file, owner, kFirst, checkpoint, FixedKey(1));
+    try {
+      EXPECT_EQ(LoadCheckpoint(file, owner, *job_, FixedKey(1)).checkpoint.state.clip_at, at);
+    } catch (const DataError& error) {
+      return std::string(error.what()).substr(file.string().size());
+    }
+    return "none";
+  };
+  const std::string refused =
+      ": found a checkpoint with another clip, expected one with a clip as its job has";
+  EXPECT_EQ(read_with({}), "none");
+  EXPECT_EQ(read_with(7), refused);
+  job_ = jobs::ReadJob(folder_.path() / "job.toml", {"privacy.clip=adaptive"});
+  EXPECT_EQ(read_with({}), refused);
+  for (const int at : {-ml::kClipReach, -1, 0, ml::kClipReach}) EXPECT_EQ(read_with(at), "none");
+  for (const int at : {-ml::kClipReach - 1, ml::kClipReach + 1}) EXPECT_EQ(read_with(at), refused);
+}
+
 TEST_F(RunStateTest, ChangesNothingWhereItsCheckpointIsRefused) {
   {
     const auto state = Begin(kFirst);

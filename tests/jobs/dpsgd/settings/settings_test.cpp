@@ -241,12 +241,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         EditCase{"negative_epsilon", "epsilon = 3.0", "epsilon = -1",
                  "x.toml:17: privacy.epsilon: found -1, expected a number above 0"},
-        EditCase{"nan", "clip = 0.5", "clip = nan",
-                 "x.toml:19: privacy.clip: found nan, expected a number above 0, or \"auto\""},
-        EditCase{"infinity", "clip = 0.5", "clip = inf",
-                 "x.toml:19: privacy.clip: found inf, expected a number above 0, or \"auto\""},
-        EditCase{"text_for_number", "clip = 0.5", "clip = \"a\"",
-                 "x.toml:19: privacy.clip: found \"a\", expected a number above 0, or \"auto\""},
+        EditCase{
+            "nan", "clip = 0.5", "clip = nan",
+            "x.toml:19: privacy.clip: found nan, expected a number above 0, or \"auto\" or \"adaptive\""},
+        EditCase{
+            "infinity", "clip = 0.5", "clip = inf",
+            "x.toml:19: privacy.clip: found inf, expected a number above 0, or \"auto\" or \"adaptive\""},
+        EditCase{
+            "text_for_number", "clip = 0.5", "clip = \"a\"",
+            "x.toml:19: privacy.clip: found \"a\", expected a number above 0, or \"auto\" or \"adaptive\""},
         EditCase{"delta_of_one", "delta = 1e-5", "delta = 1",
                  "x.toml:18: privacy.delta: found 1, expected a number above 0 and below 1"},
         EditCase{
@@ -318,9 +321,9 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"no_value", "privacy.epsilon", "",
                  "--set privacy.epsilon: expected KEY=VALUE, as in privacy.epsilon=3.0"},
         EditCase{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
-        EditCase{
-            "string_if_no_toml", "privacy.clip=abc", "",
-            "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0, or \"auto\""},
+        EditCase{"string_if_no_toml", "privacy.clip=abc", "",
+                 "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0, or "
+                 "\"auto\" or \"adaptive\""},
         EditCase{"loss", "model.loss=hinge", "",
                  "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
                  "\"squared\", \"softmax\", \"huber\", \"poisson\""},
@@ -445,6 +448,44 @@ TEST(DpsgdSettings, ReadsBalancedClassWeights) {
             std::string::npos);
   EXPECT_NE(ErrorOf(kMinimal, {balanced, "model.class_counts_sigma=2e6"}).find("expected at most 1000000"),
             std::string::npos);
+}
+
+TEST(DpsgdSettings, ReadsAClipThatAdapts) {
+  const std::string adaptive = "privacy.clip=adaptive";
+  const auto job = Read(kMinimal, {adaptive});
+  EXPECT_EQ(SettingsOf(job).clip, SettingsOf(Read(kMinimal, {"privacy.clip=auto"})).clip);
+  EXPECT_EQ(SettingsOf(job).adaptive->quantile, 0.5);
+  EXPECT_EQ(ml::ClipCountMultiplier(SettingsOf(job)), 2048 / 10.0);
+  EXPECT_NE(DpsgdJson(job).find(R"("clip":"adaptive","clip_quantile":0.5,"delta":1e-05)"), std::string::npos)
+      << DpsgdJson(job);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
+  const auto named = Read(kMinimal, {adaptive, "privacy.first_clip=2", "privacy.clip_quantile=0.8",
+                                     "privacy.clip_count_sigma=40"});
+  EXPECT_EQ(SettingsOf(named).clip, 2);
+  EXPECT_EQ(SettingsOf(named).adaptive->quantile, 0.8);
+  EXPECT_EQ(ml::ClipCountMultiplier(SettingsOf(named)), 80);
+  EXPECT_NE(DpsgdHash(named), DpsgdHash(job));
+  EXPECT_EQ(PrivacyWarnings(job).size(), 1U);
+  EXPECT_FALSE(SettingsOf(Read(kMinimal)).adaptive);
+  EXPECT_NE(ErrorOf(kMinimal, {"privacy.first_clip=2"}).find("only privacy.clip \"adaptive\" has it"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, {"privacy.clip=adapt"})
+                .find("expected a number above 0, or \"auto\" or \"adaptive\""),
+            std::string::npos)
+      << ErrorOf(kMinimal, {"privacy.clip=adapt"});
+}
+
+TEST(DpsgdSettings, RefusesAClipThatAdaptsWhereItIsNotMadeForIt) {
+  for (const auto& [assignment, cause] : std::vector<std::pair<const char*, const char*>>{
+           {"model.hidden=[4]", "a number with model.hidden"},
+           {"training.clipping=published", "than \"factorised\""},
+           {"privacy.sampling=public", "a number with privacy.sampling \"public\""},
+           {"privacy.clip_count_sigma=2e6", "expected at most 1000000"}}) {
+    std::vector<std::string> assignments{"privacy.clip=adaptive", "privacy.first_clip=1", assignment};
+    EXPECT_NE(ErrorOf(kMinimal, assignments).find(cause), std::string::npos)
+        << ErrorOf(kMinimal, assignments);
+  }
 }
 
 TEST(DpsgdSettings, ReadsAThresholdOfTwoClasses) {

@@ -1,0 +1,230 @@
+#include "ml/dpsgd/adaptive_clip.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "ml/plan/step_privacy.h"
+#include "protocols/arithmetic/multiply.h"
+#include "tests/reference/plain_integer_step.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using protocols::Form;
+using protocols::Rounding;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Index kRows = 40;
+constexpr int kSteps = 8;
+
+/// Of exact truncation and the squared loss, so that a step is plain integer arithmetic.
+TrainingSettings ExactSettings(int classes) {
+  TrainingSettings settings = SmallSettings();
+  settings.classes = classes;
+  settings.loss = Loss::kSquared;
+  settings.logit_bound = 4;
+  settings.truncation = Rounding::kExact;
+  settings.momentum = 0.5;
+  settings.schedule.shape = RateShape::kLinear;
+  settings.clip = 0.5;
+  settings.adaptive = AdaptiveClip{.quantile = 0.3};
+  return settings;
+}
+
+/// Of party `self` in a step; all different.
+RingMatrix GradientNoise(const StepPlan& plan, int self, int step) {
+  return RandomSigned(static_cast<std::uint64_t>(40 + 3 * step + self), plan.settings.features + 1,
+                      plan.columns, plan.gradient_bits + 1);
+}
+
+RingMatrix CountNoise(int self, int step) {
+  return RandomSigned(static_cast<std::uint64_t>(400 + 3 * step + self), 1, 1, 18);
+}
+
+class AdaptiveStepTest : public testing::TestWithParam<Form> {};
+
+// Weights and every clip, given the same noise, bit for bit.
+TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
+  for (const int classes : {2, 3}) {
+    const StepPlan plan = MakeStepPlan(ExactSettings(classes), GetParam());
+    const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
+    std::array<std::vector<int>, 3> clips;
+    const Outcome outcome = RunOn(
+        Seed{8},
+        [&](mpc::Context& party) {
+          return std::pair{DealBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          TrainingState state = in.second;
+          state.clip_at = 0;
+          for (int step = 0; step < kSteps; ++step) {
+            const RingMatrix gradient = GradientNoise(plan, party.self(), step);
+            const RingMatrix within = CountNoise(party.self(), step);
+            state = AdaptiveStep(party, plan, in.first, state, {.gradient = gradient, .within = within});
+            clips.at(static_cast<std::size_t>(party.self())).push_back(*state.clip_at);
+          }
+          return state.weights.ring();
+        });
+    const reference::PlainIntegerStep plain(plan, EncodeRecords(plan, records, AllRows(records), kRows));
+    RingMatrix weights = NoNoise(plan);
+    RingMatrix velocity = weights;
+    std::vector<int> plain_clips;
+    int at = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      const RingMatrix errors = plain.Scaled(plain.Errors(weights), at);
+      RingMatrix noise = NoNoise(plan);
+      Word within = plain.Within(errors);
+      for (int party = 0; party < 3; ++party) {
+        noise += GradientNoise(plan, party, step);
+        within += CountNoise(party, step)(0, 0);
+      }
+      velocity = plain.Velocity(velocity, errors, noise, step, at);
+      weights -= velocity;
+      at = NextClip(plan.settings, plan.grid, at, within, RowFractionBits(plan.settings));
+      plain_clips.push_back(at);
+    }
+    EXPECT_TRUE((outcome.value == weights).all());
+    for (const auto& seen : clips) EXPECT_EQ(seen, plain_clips);
+    EXPECT_NE(plain_clips.front(), plain_clips.back());
+  }
+}
+
+TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
+  for (const auto rounding : {Rounding::kStochastic, Rounding::kExact}) {
+    TrainingSettings settings = SmallSettings();
+    settings.truncation = rounding;
+    settings.adaptive.emplace();
+    const StepPlan plan = MakeStepPlan(settings, GetParam());
+    const OwnRecords records = MakeRecords(settings, 1, 20);
+    const RingMatrix none = RingMatrix::Zero(1, 1);
+    const Outcome outcome = RunOn(
+        Seed{1},
+        [&](mpc::Context& party) {
+          TrainingState state = DealStart(party, plan, NoNoise(plan));
+          state.clip_at = 10;
+          return std::pair{DealBatch(party, plan, records, 24), state};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          return AdaptiveStep(party, plan, in.first, in.second, {.gradient = NoNoise(plan), .within = none})
+              .weights.ring();
+        });
+    EXPECT_EQ(outcome.cost, Figures(DpSgdStepCost(plan, 24)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, AdaptiveStepTest, testing::Values(Form::kBulk, Form::kLatency));
+
+// A batch of padding alone counts nothing, wherever the clip is: what opens is noise.
+TEST(AdaptiveGradient, CountsNothingOfPadding) {
+  TrainingSettings settings = SmallSettings();
+  settings.adaptive.emplace();
+  const StepPlan plan = MakeStepPlan(settings);
+  const OwnRecords none = MakeRecords(settings, 1, 0);
+  const RingMatrix weights = RandomSigned(2, settings.features + 1, plan.columns, 17);
+  const Outcome outcome = RunOn(
+      Seed{2},
+      [&](mpc::Context& party) {
+        return std::pair{DealBatch(party, plan, none, 16), DealStart(party, plan, weights)};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        const auto sums = AdaptiveGradient(party, plan, in.first, in.second.weights, -kClipReach);
+        return protocols::Reshare(
+            party, mpc::AdditiveShare(mpc::Stacked(
+                       mpc::Reshaped(sums.gradient.part(), NoNoise(plan).size(), 1), sums.within.part())));
+      });
+  EXPECT_TRUE((outcome.value == 0).all());
+}
+
+TEST(ClipCountNoise, HasTheVarianceThatIsChargedAndNoneWithoutNoise) {
+  TrainingSettings settings = SmallSettings();
+  settings.adaptive = AdaptiveClip{.count_sigma = 3};
+  const StepPlan plan = MakeStepPlan(settings);
+  RandomStream stream(FixedKey(1));
+  constexpr int kDraws = 4000;
+  double squares = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    const auto noise = static_cast<double>(mpc::Signed(ClipCountNoise(plan, 1, stream).values()(0, 0)));
+    squares += noise * noise;
+  }
+  // Of one party: (2 * 3)^2 / 2 in units of 2^-16; four deviations of a mean of so many squares.
+  EXPECT_NEAR(squares / kDraws / std::ldexp(1.0, 32), 18, 18 * 4 * std::sqrt(2.0 / kDraws));
+  EXPECT_EQ(ClipCountNoise(plan, 0, stream).values()(0, 0), 0U);
+}
+
+TrainingSettings TrainedSettings() {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 60;
+  settings.sigma = 0.5;
+  settings.learning_rate = 4;
+  settings.adaptive = AdaptiveClip{.quantile = 0.5, .count_sigma = 2};
+  return settings;
+}
+
+std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
+  return RunParties(Seed{1}, [&](mpc::Context& party) {
+    return Train(party, settings, MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40),
+                 kQuiet);
+  });
+}
+
+// From far above and far below to about the same.
+TEST(Train, MovesAnAdaptiveClipTowardsTheQuantile) {
+  for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kFull}) {
+    std::vector<double> ends;
+    for (const double first : {2.0, 0.2}) {
+      TrainingSettings settings = TrainedSettings();
+      settings.sampling = sampling;
+      if (sampling == Sampling::kFull) settings.expected_batch = 120;
+      settings.clip = first;
+      const auto results = TrainSmall(settings);
+      for (const auto& result : results) {
+        EXPECT_EQ(result.last_clip, results[0].last_clip);
+        EXPECT_EQ(result.model->weights, results[0].model->weights);
+      }
+      ends.push_back(results[0].last_clip.value());
+    }
+    EXPECT_LT(ends[0], 1.6);
+    EXPECT_GT(ends[1], 0.25);
+    EXPECT_LT(std::max(ends[0], ends[1]) / std::min(ends[0], ends[1]), 2);
+  }
+  EXPECT_FALSE(TrainSmall(SmallSettings())[0].last_clip);
+}
+
+TEST(Train, RecordsAnAdaptiveClipAndMeetsTheTarget) {
+  TrainingSettings settings = TrainedSettings();
+  settings.steps = 5;
+  settings.sigma.reset();
+  settings.target_epsilon = 6;
+  const auto result = TrainSmall(settings)[0];
+  const auto event = std::get<dp::DpSgdSteps>(result.record.events.at(0));
+  EXPECT_EQ(event.clip_count_sigma, 2);
+  EXPECT_LE(result.plan.epsilon_insider, 6);
+  EXPECT_GT(result.plan.epsilon_insider, 5.9);
+}
+
+TEST(PlannedStepCost, IsWhatAStepOnAnAdaptiveClipSends) {
+  for (const auto form : {Form::kLatency, Form::kBulk}) {
+    TrainingSettings settings = TrainedSettings();
+    settings.comparison = form;
+    settings.steps = 3;
+    const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
+      std::vector<std::uint64_t> bytes;
+      (void)Train(party, settings, MakeRecords(settings, 3, 20),
+                  {.on_step = [&](const StepReport& report) { bytes.push_back(report.bytes_sent); },
+                   .on_record = [](const dp::TrainingRecord&) {}});
+      return bytes.at(2) - bytes.at(1);
+    });
+    EXPECT_EQ(sent[0] + sent[1] + sent[2], PlannedStepCost(settings, form).bytes_of_all());
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::ml
