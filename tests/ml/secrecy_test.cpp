@@ -12,6 +12,7 @@
 
 #include <ostream>
 
+#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/noise/noisy_sum.h"
@@ -92,6 +93,27 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(step, 41, plan.settings.fraction_bits);
+}
+
+/// What a step on an adaptive clip does before anything of it is opened.
+TEST(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 1;
+  settings.classes = 4;
+  settings.adaptive.emplace();
+  const StepPlan plan = MakeStepPlan(settings);
+  protocols::ProtocolCase step;
+  step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
+    const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
+    const LayerShape shape = ShapeOfWeights(plan);
+    const mpc::FixedShare weights(
+        InOneComponent(party, RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret)),
+        plan.settings.fraction_bits);
+    const auto sums = AdaptiveGradient(party, plan, ToBatch(plan, InOneComponent(party, all)), weights, -50);
+    (void)protocols::Reshare(party, sums.within);
+    return protocols::Output{};
+  };
+  ExpectUniformViews(step, 53, plan.settings.fraction_bits);
 }
 
 /// What evaluation, validation and predictions do to records before their result is opened.
