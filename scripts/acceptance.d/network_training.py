@@ -28,7 +28,7 @@ RUN = {
     "activation_bound": 8.0, "delta_bound": 4.0,
     "clipping": "factorised",   # or examples: nothing is clipped, noise for what a record may add whatever the weights are
     "local": 0,                 # steps of each third's own training, at the same rate, whose average is the first model
-    "local_share": 2 / 3,       # of epsilon, which these are given
+    "local_share": 0.6667,      # of epsilon, which these are given
     "rounding": "none",         # exact (down) or stochastic: predictions, clipped errors and updates in units of 2^-16
     "seeds": 3,
 }

@@ -27,14 +27,17 @@ epsilon=3 rate=40 loss=softmax
 epsilon=3 rate=40 loss=softmax rounding=stochastic seeds=1
 epsilon=3 rate=40 loss=softmax rounding=exact seeds=1
 epsilon=3 rate=10 hidden=16 seeds=1
-epsilon=3 rate=10 clip=1 hidden=64 seeds=1
+epsilon=3 rate=10 clip=1 hidden=64
 epsilon=3 rate=10 hidden=64 loss=softmax seeds=1
 epsilon=3 rate=10 clip=1 hidden=128
 epsilon=3 rate=20 hidden=64 activation=tanh seeds=1
 epsilon=3 rate=20 hidden=64 activation=square seeds=1
 epsilon=3 rate=20 hidden=128 activation=square seeds=1
+epsilon=3 rate=10 clip=1 hidden=64 local=50 local_share=0.33
+epsilon=3 rate=10 clip=1 hidden=64 local=150 local_share=0.5 seeds=1
 epsilon=3 rate=10 clip=1 hidden=64 local=150 seeds=1
 epsilon=3 rate=10 clip=1 hidden=128 local=150 seeds=1
+epsilon=3 rate=0.3 hidden=64 clipping=examples activation_bound=1 delta_bound=0.125 seeds=1
 epsilon=3 rate=0.5 hidden=64 loss=softmax clipping=examples activation_bound=1 delta_bound=0.125 seeds=1
 epsilon=1 rate=5 clip=2 seeds=1
 epsilon=1 rate=20 loss=softmax seeds=1
@@ -70,6 +73,8 @@ rate=10 clip=1 hidden=128 seeds=1
 rate=10 hidden=64 activation=tanh seeds=1
 rate=10 clip=1 hidden=64 activation=square seeds=1
 rate=10 clip=1 hidden=64 local=100 seeds=1
+steps=250 momentum=0.9 rate=20 loss=softmax seeds=1
+steps=250 momentum=0.9 rate=4 clip=1 hidden=64 loss=softmax seeds=1
 RUNS
       ;;
   esac
@@ -78,7 +83,7 @@ RUNS
 # in_the_clear SET JOB [COLUMNS]: to networks-SET.csv.
 in_the_clear() {
   if [ -f "$work/$name-$1.csv" ]; then return; fi
-  runs_of "$1" | TREFOIL=build/bin/trefoil python3 -B "$helpers/network_training.py" "$work/$name-$1.npz" "${@:2}" \
+  runs_of "$1" | TREFOIL=build/bin/trefoil /usr/bin/python3 -B "$helpers/network_training.py" "$work/$name-$1.npz" "${@:2}" \
     >"$work/part-$1.csv" || return
   mv "$work/part-$1.csv" "$work/$name-$1.csv"
 }
