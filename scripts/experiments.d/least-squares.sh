@@ -143,7 +143,7 @@ set xlabel 'epsilon (outsider, delta 1e-5)'"
 set title '$title'
 plot"
     for way in squares descent; do
-      commands+=" '< grep -E \"^$set,$way,.*,$RUNS,\" $work/$name.csv' using 3:(100*\$6):(100*\$7):(100*\$8) with yerrorlines"
+      commands+=" '< grep -E \"^$set,$way,.*,clear,\" $work/$name.csv' using 3:(100*\$6):(100*\$7):(100*\$8) with yerrorlines"
       if [ $way = squares ]; then commands+=" title 'least squares',"; else commands+=" title 'gradient descent'"; fi
     done
   done <<<"adult:Adult, accuracy in %
