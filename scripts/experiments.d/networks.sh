@@ -77,6 +77,12 @@ steps=250 momentum=0.9 rate=20 loss=softmax seeds=1
 steps=250 momentum=0.9 rate=4 clip=1 hidden=64 loss=softmax seeds=1
 RUNS
       ;;
+    cifar-whole)
+      sed 's/^/epsilon=3 steps=100 batch=4096 seeds=1 /' <<'RUNS'
+rate=40
+rate=10 clip=1 hidden=64 loss=softmax
+RUNS
+      ;;
   esac
 }
 
@@ -92,7 +98,7 @@ in_the_clear() {
 all_runs() {
   local set
   sed -n '1s/^/set,/p' "$work/$name-raw.csv"
-  for set in raw hog imdb cifar; do
+  for set in raw hog imdb cifar cifar-whole; do
     if [ -f "$work/$name-$set.csv" ]; then sed "1d; s/^/$set,/" "$work/$name-$set.csv"; fi
   done
 }
@@ -124,6 +130,8 @@ experiment() {
     fi
     network_features cifar configs/cifar-scatter.toml "$work/images/cifar10/train.bin" || return
     in_the_clear cifar configs/cifar-scatter.toml 1024 || return
+    ln -sf "$name-cifar.npz" "$work/$name-cifar-whole.npz" || return
+    in_the_clear cifar-whole configs/cifar-scatter.toml || return
   fi
   all_runs >"$work/$name.csv"
   echo "hidden,accuracy,seconds,bytes_sent" >"$work/networks-secure.part"
