@@ -276,6 +276,30 @@ class StoreStatistics(StoreAddedTest):
         self.assertIn("3 records in 5 rows", told.stdout)
         self.write("t.csv", self.table([(20, 5, "blue")]))
         self.refuse_deposit(4, 'column "colour": found "blue"', "--capacity", "5")
+    def test_an_owner_of_two_studies_deposits_under_a_purpose_for_each(self):
+        """The same records, so that --adds would not be true."""
+        self.write("sum.toml", SUM)
+        keys = [f"d/party-{party}/deposit.pub" for party in range(3)]
+        made = self.succeed("study", "init", "--job", "sum.toml", "--keys", *keys, "--out", "sums.toml")
+        self.write("t.csv", self.table(self.owners["clinic"]))
+        (self.folder / "v.npy").write_bytes(npy([[0.5, 0.5, 0.5]] * 17, "<f8", "d"))
+        for study, file, purpose, out in (("sums.toml", "v.npy", "train", "of-sums"), ("study.toml", "t.csv", "train", "barred"),
+                                          ("study.toml", "t.csv", "statistics", "of-statistics")):
+            self.succeed("deposit", "--study", study, "--key", "clinic/owner.key", "--in", file, "--capacity", "30", "--purpose", purpose,
+                         "--out", out)
+        for party in range(3):
+            accept = ("accept", "--config", f"d/party-{party}/party.toml", "--study")
+            self.succeed(*accept, "sums.toml", f"of-sums/party-{party}.deposit")
+            self.fail_with(4, "of clinic for population default, purpose train", *accept, "study.toml", f"barred/party-{party}.deposit")
+            self.succeed(*accept, "study.toml", f"of-statistics/party-{party}.deposit")
+        self.set_caps((1e9, 1e9, 1e9))
+        self.write_job(("capacity", 'purpose = "statistics"\ncapacity'))
+        self.assert_all_done(self.train())
+        self.clear_runs()
+        self.write_job(job=SUM, study=re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1])
+        self.assert_all_done(self.train())
+        self.assertEqual([len(self.ledger(party, "clinic")["jobs"]) for party in range(3)], [2, 2, 2])
+
         self.write("t.csv", self.table([(20, 5, "red")] * 6))
         self.refuse_deposit(4, "found 6 rows, expected at most the 5 of --capacity", "--capacity", "5")
 
