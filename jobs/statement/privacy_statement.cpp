@@ -267,7 +267,8 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
   if (IsOfDeposits(source.record))
     add("assumes_deposits", "Assumes",
         "No two parties put together their files of a deposit, which are its records. Of owners nothing: "
-        "rows are checked on shares, so that a deposit weighs no more than its capacity in records.");
+        "rows are checked on shares, so that a deposit moves what is computed no further, in the norm that "
+        "noise is made for, than as many records as its capacity.");
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
       HasOne<dp::Tuning>(source.record) ? "An adversary sees which trial is released, its score and every "

@@ -53,6 +53,7 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] const RecordSchema* Records() const override { return deposited_ ? &*deposited_ : nullptr; }
+  [[nodiscard]] std::vector<std::string> Warnings() const override;
   void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
@@ -86,6 +87,14 @@ std::string StatisticsJob::Title() const {
 
 JobCost StatisticsJob::Cost() const {
   const auto numbers = static_cast<double>(layout_.size);
+std::vector<std::string> StatisticsJob::Warnings() const {
+  if (!deposited_) return {};
+  return {fmt::format(
+      "nobody checks that deposited vectors are some record's: an owner can move one of these numbers by up "
+      "to {} records with each row of its capacity; no other owner's epsilon is less good for it",
+      BoundText(LargestWeightOf(layout_)))};
+}
+
   JobCost cost{.apart = deposited_ ? kSumsApart : ""};
   cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws = numbers;

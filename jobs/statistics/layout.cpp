@@ -174,6 +174,14 @@ StatisticsLayout DepositedLayoutOf(const StatisticsSpec& spec) {
   return layout;
 }
 
+double LargestWeightOf(const StatisticsLayout& layout) {
+  const auto items = ItemsOf(layout);
+  double largest = 0;
+  for (std::size_t k = 0; k < items.size(); ++k)
+    if (items.at(k) > 0) largest = std::max(largest, 1 / layout.factor.at(k));
+  return largest;
+}
+
 double CentredOf(const ScaledNumbers& numbers, const StatisticsCell& cell) {
   return 2 * static_cast<double>(cell.scaled) / numbers.range - 1;
 }

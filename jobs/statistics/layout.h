@@ -89,6 +89,10 @@ struct StatisticsLayout {
 /// than 1,000 units.
 [[nodiscard]] StatisticsLayout DepositedLayoutOf(const StatisticsSpec& spec);
 
+/// How many records' worth a vector of norm 1, which an owner may deposit whatever its records are, moves one number of
+/// the statistic with the smallest factor.
+[[nodiscard]] double LargestWeightOf(const StatisticsLayout& layout);
+
 /// From -1 to 1. Pre: not missing.
 [[nodiscard]] double CentredOf(const ScaledNumbers& numbers, const StatisticsCell& cell);
 

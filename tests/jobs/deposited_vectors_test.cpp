@@ -314,3 +314,27 @@ TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
 
 }  // namespace
 }  // namespace trefoil::jobs
+TEST(StatisticsOfDepositsJob, HaveNoLessNoiseThanTheyAreChargedFor) {
+  const auto parties = RunOf(kStatisticsOfDeposits, Padding(4005), {"statistics.bins=4000"});
+  const auto& result = parties[0].result;
+  const auto bins = std::find_if(result.files.begin(), result.files.end(),
+                                 [](const auto& file) { return file.name == "bins.csv"; });
+  std::vector<double> counts;
+  std::istringstream lines(bins->text);
+  std::string line;
+  std::getline(lines, line);  // the head
+  while (std::getline(lines, line)) counts.push_back(std::stod(line.substr(line.rfind(',') + 1)));
+  const double deviation = 0.01 * std::sqrt(1.5) * 2;  // four items of equal weight
+  ExpectNoise(counts, deviation);
+  EXPECT_NEAR(result.summary["noise"]["quantiles_deviation"].get<double>(), deviation, 1e-3 * deviation);
+  EXPECT_EQ(result.summary["sensitivity"], 1.0);
+}
+
+TEST(StatisticsOfDepositsJob, SayWhatAHostileOwnersRowMoves) {
+  EXPECT_THAT(JobWith(kStatisticsOfDeposits)->Warnings(),
+              ElementsAre(HasSubstr("by up to 2.00001 records with each row of its capacity")));
+  // Of a unit of the lattice less than a half. Of weights 1, 1, 1 and 1/9 the last has √28 in place of √4.
+  EXPECT_THAT(JobWith(kStatisticsOfDeposits, {"statistics.weights.tables=0.1111111"})->Warnings(),
+              ElementsAre(HasSubstr("by up to 5.29")));
+}
+
