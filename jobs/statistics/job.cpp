@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -134,10 +135,11 @@ std::string StatisticsJob::Load(const PartyFile& party, const std::string& party
 }
 
 nlohmann::ordered_json StatisticsJob::Summary() const {
-  nlohmann::ordered_json summary{{"numbers", layout_.size},
-                                 {"records_declared", job().records()},
-                                 {"sigma", sigma_},
-                                 {"sensitivity", 1}};
+  nlohmann::ordered_json summary{
+      {"numbers", layout_.size},
+      {"records_declared", job().records()},
+      {"sigma", sigma_},
+      {"sensitivity", std::ldexp(static_cast<double>(Sensitivity()), -layout_.bits)}};
   const OfEachStatistic<std::size_t> items{layout_.moments.empty() ? 0U : 1U, layout_.moments.size(),
                                            layout_.quantiles.size(), layout_.correlations.size(),
                                            layout_.tables.size()};
