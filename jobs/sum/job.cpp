@@ -130,14 +130,17 @@ std::vector<std::string> SumJob::Warnings() const {
       job().norm_bound, job().allowance)};
 }
 
-/// The lattice of deposits may be coarse, and rounds all numbers towards zero.
+/// The lattice of deposits may be coarse, and rounds all numbers towards zero. Before that a row that is shortened is made
+/// 2^-23 of its norm shorter, so that none is too long once its numbers are rounded to single precision, which moves them by
+/// half as much.
 std::vector<std::string> SumJob::Advice() const {
-  const double lost = InUnits(static_cast<double>(job().records()));
+  const double of_row = InUnits(1) + std::ldexp(1.5 * job().norm_bound, -23);
+  const double lost = static_cast<double>(job().records()) * of_row;
   if (!deposited_ || lost <= Deviation()) return {};
   return {fmt::format(
-      "numbers of deposited vectors have {} bits behind the point, beyond which they are cut: over {} "
-      "records a "
-      "sum may lose {:.3g}, where noise has deviation {:.3g}; shorter vectors of fewer numbers lose less",
+      "numbers of deposited vectors have single precision, and {} bits behind the point, beyond which they "
+      "are cut: over {} records a sum may lose {:.3g}, where noise has deviation {:.3g}; shorter vectors of "
+      "fewer numbers lose less",
       job().fraction_bits, job().records(), lost, Deviation())};
 }
 
