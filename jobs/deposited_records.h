@@ -15,12 +15,15 @@ void RequireOwnRecords(const StoreSpec& store, const SplitTarget& target);
 
 /// Bytes of a number while its row is checked: lifted, squared, and what is dealt and sent for that.
 inline constexpr double kBytesOfACheckedNumber = 256;
+/// Numbers that are checked at once where data.memory does not say less, and the fewest rows that are.
+inline constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 20;
+inline constexpr std::int64_t kFewestCheckedRows = 64;
 
 /// With data.memory the rows of each block in which they are read: so many that they and what is computed of them, by a
 /// linear model or in sums, take no more. Without it 0. Throws ConfigError where kFewestBlockRows do not fit, or half of it
 /// is too little to check as many.
 [[nodiscard]] std::int64_t BlockRows(const RecordSchema& records);
-inline constexpr std::int64_t kFewestBlockRows = 64;
+inline constexpr std::int64_t kFewestBlockRows = kFewestCheckedRows;
 
 /// How many blocks these are; 1 without data.memory.
 [[nodiscard]] int BlocksOfRows(const RecordSchema& records);

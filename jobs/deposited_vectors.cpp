@@ -2,6 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+
+#include "jobs/config/at_place.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/deposited_records.h"
 #include "jobs/job_cost.h"
@@ -88,8 +91,14 @@ mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Che
 double MemoryOfDeposits(const RecordSchema& records) {
   if (BlockRows(records) > 0) return RowMemory(records);
   constexpr double kMaskAndLabel = 2;
-  return kBytesOfShare * static_cast<double>(records.data.rows[0]) *
-         (static_cast<double>(records.data.features) + kMaskAndLabel);
+  constexpr double kBytesOfAnOpenedNumber = 8;  // four at most, twice; of mask and label twice as many
+  const double numbers = static_cast<double>(records.data.features) + kMaskAndLabel;
+  const auto rows = records.data.rows[0];
+  const auto at_once =
+      std::max(kFewestCheckedRows, static_cast<std::int64_t>(static_cast<double>(kCheckedAtOnce) / numbers));
+  return static_cast<double>(rows) *
+             (kBytesOfShare * numbers + kBytesOfAnOpenedNumber * (numbers + kMaskAndLabel)) +
+         kBytesOfACheckedNumber * numbers * static_cast<double>(std::min(rows, at_once));
 }
 
 }  // namespace trefoil::jobs

@@ -26,7 +26,8 @@ void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
 /// That sum, in such units: numbers x 1. Nothing is sent.
 [[nodiscard]] mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Checked& deposits);
 
-/// Bytes that rows take at each party. Throws ConfigError as BlockRows.
+/// Bytes that rows take at each party, with what their check takes and the files that they come from, of one deposit at the
+/// most; with data.memory that. Throws ConfigError as BlockRows.
 [[nodiscard]] double MemoryOfDeposits(const RecordSchema& records);
 
 /// What no plan counts of such a job.

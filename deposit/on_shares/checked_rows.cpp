@@ -100,7 +100,8 @@ bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const O
   const auto layout = LayoutOf(records);
   const auto bounds = BoundsOf(records);
   const auto all = static_cast<Index>(deposit.header.capacity);
-  const Index rows_at_a_time = std::max<Index>(64, numbers_at_a_time / static_cast<Index>(layout.numbers()));
+  const Index rows_at_a_time =
+      std::max<Index>(jobs::kFewestCheckedRows, numbers_at_a_time / static_cast<Index>(layout.numbers()));
   DepositRows rows(layout, party.self(), deposit);
   std::optional<BoolShare> faulty;  // a plane a block
   for (Index first = 0; first < all; first += rows_at_a_time) {

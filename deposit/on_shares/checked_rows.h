@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "deposit/read_deposit.h"
+#include "jobs/deposited_records.h"
 #include "jobs/records/schema.h"
 #include "mpc/context.h"
 #include "mpc/share.h"
@@ -24,7 +25,7 @@ namespace trefoil::deposit {
                                                 std::vector<Hash> ids);
 
 /// Numbers that are checked together, where nobody asks for fewer.
-inline constexpr mpc::Index kCheckedAtOnce = mpc::Index{1} << 20;
+inline constexpr mpc::Index kCheckedAtOnce = jobs::kCheckedAtOnce;
 
 /// The rows of one deposit on shares, once all three have made sure that they are rows (docs/explanation/deposits.md,
 /// "On shares"): features in steps of 2^-fraction_bits of the ring, mask bit, label, as RowLayout has them but not
