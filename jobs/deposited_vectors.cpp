@@ -78,6 +78,11 @@ void StudyRecordsFields(FieldVisitor& v, RecordSchema& s) {
 std::uint64_t SensitivityOfDeposits(const RecordSchema& records) {
   return ml::LargestNorm(ml::LargestSquaredNorm(records.features.row_norm, records.fraction_bits));
 }
+std::string KindOfJob(const RecordSchema& records) {
+  if (records.statistics) return "of type \"statistics\"";
+  return records.vectors ? "of type \"sum\"" : "on records";
+}
+
 
 mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Checked& deposits) {
   const auto numbers = records.data.features;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "jobs/config/fields.h"
 #include "jobs/records/schema.h"
@@ -19,6 +20,9 @@ namespace trefoil::jobs {
 /// The keys by which a study says what owners deposit: name and fraction_bits; then [columns] and [features], or in their
 /// place [vectors] or [statistics].
 void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
+
+/// Which jobs are on such rows, in words: "of type "sum"", "on records".
+[[nodiscard]] std::string KindOfJob(const RecordSchema& records);
 
 /// The most that one record changes of the sum of all rows, in units of a row's last bit (privacy.md, "Noisy sums").
 [[nodiscard]] std::uint64_t SensitivityOfDeposits(const RecordSchema& records);

@@ -18,6 +18,7 @@
 #include "deposit/predictions.h"
 #include "deposit/store/open_store.h"
 #include "jobs/deposited_records.h"
+#include "jobs/deposited_vectors.h"
 #include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::deposit {
@@ -156,6 +157,11 @@ std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::PartyFile& par
 }
 
 void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records) {
+  const auto job = jobs::KindOfJob(records);
+  const auto expected_job = jobs::KindOfJob(study.records);
+  if (job != expected_job)
+    throw ConfigError(fmt::format("{}.study: found a job {}, expected one {}, which the study is for",
+                                  records.store.table, job, expected_job));
   auto meant = study;
   meant.records = records;
   meant.records.name = study.records.name;  // several jobs may have one study

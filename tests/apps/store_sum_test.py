@@ -12,6 +12,7 @@ import unittest
 from account_votes_test import npy
 from deposit_files import change_rows, key_of
 from schema_test import errors
+from store_program import JOB as TRAINING
 from store_program import StoreProgramTest, gaussian_epsilon
 from sum_test import read_npy, shortened
 
@@ -187,8 +188,9 @@ class StoreSum(StoreAddedTest):
         self.fail_with(2, "data.study: the job's records are not the study's: vectors.norm_bound: found 1.5, expected 2.0", *run, "a")
         self.write_job(("capacity = 80", "capacity = 59"))
         self.fail_with(2, "data.capacity: found 59, expected at least 60", *run, "b")
-        self.write_job(job=STATISTICS)
-        self.fail_with(2, "data.study: the job's records are not the study's", *run, "c")
+        for job, found in ((STATISTICS, 'of type "statistics"'), (TRAINING, "on records")):
+            self.write_job(job=job)
+            self.fail_with(2, f'data.study: found a job {found}, expected one of type "sum", which the study is for', *run, "c")
         self.refuse_deposit(2, '--purpose: found "predict", expected another', "--purpose", "predict", "--capacity", "30", file="v.npy")
         self.refuse_deposit(4, "found 17 rows, expected at most the 16 of --capacity", "--capacity", "16", file="v.npy")
         (self.folder / "v.npy").write_bytes(npy([[1.0, 2.0]], "<f8", "d"))
@@ -313,8 +315,9 @@ class StoreStatistics(StoreAddedTest):
         self.fail_with(2, "data.study: the job's records are not the study's: statistics.column", *run, "b")
         self.write_job(("capacity = 80", "capacity = 59"))
         self.fail_with(2, "data.capacity: found 59, expected at least 60", *run, "c")
-        self.write_job(job=SUM)
-        self.fail_with(2, "data.study: the job's records are not the study's", *run, "e")
+        for job, found in ((SUM, 'of type "sum"'), (TRAINING, "on records")):
+            self.write_job(job=job)
+            self.fail_with(2, f'data.study: found a job {found}, expected one of type "statistics", which the study is for', *run, "e")
 
 
 if __name__ == "__main__":

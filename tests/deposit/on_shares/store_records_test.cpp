@@ -195,6 +195,10 @@ TEST_F(StoreRecordsTest, SayWhatIsWrongBeforePeersAreMet) {
   EXPECT_EQ(WhyNot(),
             "data.study: the job's records are not the study's: fraction_bits: found 15, expected 16");
   records_ = whole;
+  records_.vectors.emplace();
+  EXPECT_EQ(WhyNot(),
+            "data.study: found a job of type \"sum\", expected one on records, which the study is for");
+  records_ = whole;
   records_.data.columns[1].mean = 2;
   EXPECT_THAT(WhyNot(), HasSubstr("columns.column.1.mean: found 2.0, expected 1.0"));
   records_ = whole;
