@@ -10,6 +10,7 @@
 #include "base/secrets/random.h"
 #include "base/secrets/sha256.h"
 #include "deposit/format/components.h"
+#include "jobs/config/at_place.h"
 #include "jobs/config/party_file.h"
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml/toml_reader.h"
@@ -146,11 +147,9 @@ void Fields(jobs::FieldVisitor& v, Study& s) {
   PartyFields(v, s);
   v.Check([&](const jobs::Section& document) {
     CheckKeys(s.parties, document.file());
-    try {
-      (void)LayoutOf(s.records);
-    } catch (const ConfigError& error) {
-      throw ConfigError(document.file() + ": " + error.what());
-    }
+    if (s.records.store.batches && s.records.added_up())
+      document.Fail("batches", "found it beside [vectors] or [statistics], expected it with [columns] alone");
+    (void)jobs::AtPlace(document.file(), [&] { return LayoutOf(s.records); });
     CheckBatches(s.records, document.file());
   });
 }
@@ -228,7 +227,8 @@ std::string TomlOf(const Study& study) {
   for (const auto* key : {"version", "name", "fraction_bits"})
     text += fmt::format("{} = {}\n", key, jobs::TomlValue(json.at(key)));
   for (const auto& [key, value] : json.items())
-    if (value.is_object()) text += jobs::DataTables(value, key);
+    if (value.is_object() && key != "batches") text += jobs::DataTables(value, key);
+  if (json.contains("batches")) text += jobs::DataTables(json.at("batches"), "batches");
   for (const auto& party : json.at("party")) text += "\n[[party]]\n" + jobs::TomlLines(party);
   return text;
 }

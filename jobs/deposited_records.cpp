@@ -43,9 +43,9 @@ std::int64_t BlockRows(const RecordSchema& records) {
   const double least =
       kFewestBlockRows * std::max(of_row, 2 * kBytesOfACheckedNumber * NumbersOfRow(records));
   if (RowMemory(records) < least)
-    throw ConfigError(fmt::format(
-        "data.memory: found {}, expected at least {:.0f}, for {} rows of {} features", *records.store.memory,
-        std::ceil(std::ldexp(least, -20)), kFewestBlockRows, TrainedFeatures(records)));
+    throw ConfigError(fmt::format("data.memory: found {}, expected at least {:.0f}, for {} rows of {} {}",
+                                  *records.store.memory, std::ceil(std::ldexp(least, -20)), kFewestBlockRows,
+                                  TrainedFeatures(records), records.added_up() ? "numbers" : "features"));
   const auto all = records.data.rows[0];
   const auto rows_at_most = std::min(static_cast<std::int64_t>(std::min(most, 1e15)), all);
   const auto blocks = (all + rows_at_most - 1) / rows_at_most;

@@ -24,11 +24,14 @@ void CompleteStudy(RecordSchema& s, const Section& document) {
     document.Fail("vectors", "found it beside [statistics], expected one of both");
   const int bits = s.fraction_bits;
   if (s.vectors) {
+    if (ml::LargestSquaredNorm(s.features.row_norm, bits) == 0)
+      document.Table("vectors").Refuse("norm_bound",
+                                       fmt::format("more than 2^-{}, the unit of a number", bits));
     const auto rows = VectorRows(s.data.features, s.features.row_norm, bits);
     s.data = rows.data;
   }
   if (!s.statistics) return;
-  const auto rows = VectorsOf(*s.statistics);
+  const auto rows = AtPlace(document.file(), [&] { return VectorsOf(*s.statistics); });
   if (bits != rows.fraction_bits)
     document.Refuse("fraction_bits",
                     fmt::format("{}, for rows of {} numbers", rows.fraction_bits, rows.data.features));
@@ -75,14 +78,14 @@ void StudyRecordsFields(FieldVisitor& v, RecordSchema& s) {
   v.Check([&](const Section& document) { CompleteStudy(s, document); });
 }
 
-std::uint64_t SensitivityOfDeposits(const RecordSchema& records) {
-  return ml::LargestNorm(ml::LargestSquaredNorm(records.features.row_norm, records.fraction_bits));
-}
 std::string KindOfJob(const RecordSchema& records) {
   if (records.statistics) return "of type \"statistics\"";
   return records.vectors ? "of type \"sum\"" : "on records";
 }
 
+std::uint64_t SensitivityOfDeposits(const RecordSchema& records) {
+  return ml::LargestNorm(ml::LargestSquaredNorm(records.features.row_norm, records.fraction_bits));
+}
 
 mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Checked& deposits) {
   const auto numbers = records.data.features;

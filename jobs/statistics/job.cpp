@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/config/at_place.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/deposited_records.h"
 #include "jobs/deposited_vectors.h"
@@ -52,9 +53,9 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
+  [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] const RecordSchema* Records() const override { return deposited_ ? &*deposited_ : nullptr; }
-  [[nodiscard]] std::vector<std::string> Warnings() const override;
   void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
@@ -86,8 +87,6 @@ std::string StatisticsJob::Title() const {
       job().records(), MultiplierText(sigma_));
 }
 
-JobCost StatisticsJob::Cost() const {
-  const auto numbers = static_cast<double>(layout_.size);
 std::vector<std::string> StatisticsJob::Warnings() const {
   if (!deposited_) return {};
   return {fmt::format(
@@ -96,6 +95,8 @@ std::vector<std::string> StatisticsJob::Warnings() const {
       BoundText(LargestWeightOf(layout_)))};
 }
 
+JobCost StatisticsJob::Cost() const {
+  const auto numbers = static_cast<double>(layout_.size);
   JobCost cost{.apart = deposited_ ? kSumsApart : ""};
   cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws = numbers;
@@ -172,7 +173,7 @@ JobResult StatisticsJob::Run(mpc::Context& party, Output& output) {
 std::unique_ptr<Job> ReadStatistics(const toml::table& root, const std::string& file) {
   StatisticsSettings job;
   ReadFields(root, file, job);
-  return std::make_unique<StatisticsJob>(std::move(job));
+  return AtPlace(file, [&] { return std::make_unique<StatisticsJob>(std::move(job)); });
 }
 
 }  // namespace

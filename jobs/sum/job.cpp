@@ -10,6 +10,7 @@
 #include "base/outward_text.h"
 #include "data/formats/npy.h"
 #include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/config/at_place.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/deposited_records.h"
 #include "jobs/deposited_vectors.h"
@@ -38,7 +39,8 @@ class SumJob : public JobOf<SumSettings> {
     RequireSumInRing(this->job(), sigma_);
     // Refuses memory for too few rows, and noise that is too narrow for the lattice.
     if (deposited_) (void)BlockRows(*deposited_);
-    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, sensitivity_));
+    (void)AtPlace("sum.norm_bound and privacy.sigma",
+                  [&] { return dp::DiscreteGaussian(ml::CountVariance(sigma_, sensitivity_)); });
   }
 
   [[nodiscard]] const char* type() const override { return "sum"; }
@@ -282,7 +284,8 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
 }
 
 std::unique_ptr<Job> ReadSum(const toml::table& root, const std::string& file) {
-  return std::make_unique<SumJob>(ReadSumSettings(root, file));
+  auto job = ReadSumSettings(root, file);
+  return AtPlace(file, [&] { return std::make_unique<SumJob>(std::move(job)); });
 }
 
 }  // namespace

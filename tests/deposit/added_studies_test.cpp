@@ -14,6 +14,7 @@ namespace trefoil::deposit {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing_support::ErrorText;
 
 constexpr const char* kAddedVectors = R"(version = 1
@@ -51,6 +52,13 @@ table = [{ rows = "age" }]
 sigma = 1.0
 delta = 1e-5
 )";
+
+const std::string kBatches = "[batches]\njob = \"" + std::string(64, 'a') + "\"\n" + R"(run = "once"
+steps = 3
+rows = 4
+sampling_rate = 0.5
+records = 10
+[[party]])";
 
 Study StudyOf(const char* job) {
   const TemporaryFolder folder;
@@ -109,6 +117,12 @@ TEST(AddedStudies, AreRefusedWhereTheySayTwoThings) {
   EXPECT_THAT(WhyNot(statistics, "fraction_bits = 24", "fraction_bits = 23"),
               HasSubstr("fraction_bits: found 23, expected 24, for rows of 12 numbers"));
   EXPECT_THAT(WhyNot(statistics, "bins = 5", "bins = 1"), HasSubstr("statistics.bins: found 1"));
+  EXPECT_THAT(WhyNot(statistics, "bins = 5", "bins = 2000000"),
+              MatchesRegex(".*/study.toml: statistics: found more than 1000000 numbers to release.*"));
+  EXPECT_THAT(WhyNot(statistics, "[[party]]", kBatches), HasSubstr("batches: found it beside [vectors] or"));
+  EXPECT_THAT(WhyNot(vectors, "[[party]]", kBatches), HasSubstr("batches: found it beside [vectors] or"));
+  EXPECT_THAT(WhyNot(vectors, "norm_bound = 0.5", "norm_bound = 1e-9"),
+              HasSubstr("vectors.norm_bound: found 1e-09, expected more than 2^-24, the unit of a number"));
   EXPECT_THAT(WhyNot(vectors, "norm_bound = 0.5", "norm_bound = 100000.0"),
               HasSubstr("squared norms of deposited rows could leave the ring"));
 }

@@ -27,6 +27,7 @@ using mpc::RingMatrix;
 using mpc::Word;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing_support::ErrorText;
 using testing_support::InsecureDeal;
 using testing_support::RunParties;
@@ -298,6 +299,12 @@ TEST(StatisticsOfDepositsJob, AreReadFromTheSumOfAllVectors) {
   const auto records = *JobWith(kStatisticsOfDeposits)->Records();
   ASSERT_EQ(records.data.features, 9);  // a count, two moments, four bins, two values
   ASSERT_EQ(records.fraction_bits, 24);
+TEST(SumOfDepositsJob, NamesTheKeysOfNoiseThatIsTooNarrow) {
+  EXPECT_THAT(
+      WhyNot(kSumOfDeposits, {"sum.norm_bound=1e-7", "privacy.sigma=5.0"}),
+      MatchesRegex(".*/job.toml: sum.norm_bound and privacy.sigma: noise variance in lattice units .*"));
+}
+
   // Four items, all with weight 1: counts are in units of a half, less by one unit of the lattice.
   const Word half = (Word{1} << 23) - 1;
   RingMatrix rows = RingMatrix::Zero(2 * kDealt, 11);
@@ -351,6 +358,29 @@ TEST(StatisticsOfDepositsJob, HaveNoLessNoiseThanTheyAreChargedFor) {
   const auto bins = std::find_if(result.files.begin(), result.files.end(),
                                  [](const auto& file) { return file.name == "bins.csv"; });
   std::vector<double> counts;
+TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
+  const auto job = JobWith(kStatisticsOfDeposits);
+  EXPECT_TRUE(IsOnDeposits(*job));
+  EXPECT_EQ(job->DeclaredRows(), 1000);
+  EXPECT_EQ(SensitivityOfDeposits(*job->Records()), std::uint64_t{1} << 24);
+  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  ExpectNoRecordsOfItsOwn(*job);
+  EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
+  EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "data.memory=1"}),
+              HasSubstr("data.memory: found 1, expected at least"));
+  EXPECT_THAT(
+      WhyNot(kSumOfDeposits, {"sum.dimension=4096", "data.memory=1"}),
+      MatchesRegex(".*/job.toml: data.memory: found 1, expected at least .* 64 rows of 4096 numbers"));
+  std::string tables;
+  for (int k = 0; k < 8; ++k) tables += "{ rows = \"colour\" }, ";
+  EXPECT_THAT(
+      WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "statistics.weights.quantiles=0.0011",
+                                     "statistics.weights.tables=999.0", "statistics.table=[" + tables + "]"}),
+      MatchesRegex(".*/job.toml: statistics.weights: quantiles have .*"));
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
   std::istringstream lines(bins->text);
   std::string line;
   std::getline(lines, line);  // the head
