@@ -1,5 +1,7 @@
 #include "jobs/owners_rows.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <utility>
 
 #include "jobs/records/owner_warnings.h"
@@ -7,6 +9,19 @@
 #include "jobs/statistics/own_sum.h"
 
 namespace trefoil::jobs {
+namespace {
+
+/// Of what an owner's files have, before longer ones are shortened.
+std::vector<std::string> ShortenedVectors(const data::Matrix& vectors, double norm) {
+  const auto longer = (vectors.cast<double>().rowwise().norm().array() > norm).count();
+  if (longer == 0) return {};
+  return {
+      fmt::format("{} of {} vectors are longer than norm_bound, {}, and are shortened to it: the sum is of "
+                  "what is left; a study with another one would tell that some here are long",
+                  longer, vectors.rows(), norm)};
+}
+
+}  // namespace
 
 data::DataSpec OwnersFiles(const RecordSchema& records) {
   return records.statistics ? RecordsOf(*records.statistics) : records.data;
@@ -18,6 +33,10 @@ OwnersRows LoadOwnersRows(RecordSchema records, const data::DataFiles& files, co
     auto made = RowsOfStatistics(*records.statistics, DepositedLayoutOf(*records.statistics), files);
     own.table.x = std::move(made.rows);
     own.warnings = std::move(made.warnings);
+  } else if (records.vectors) {
+    auto read = ReadRecords(records, files, options);
+    own.warnings = ShortenedVectors(read.x, records.features.row_norm);
+    own.table = WithFeatures(records, std::move(read), options);
   } else {
     own.table = LoadRecords(records, files, options);
   }

@@ -55,6 +55,10 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
         fmt::format("--purpose: found \"{}\", expected another: rows to predict are records, and this "
                     "study's are added up",
                     options.terms.purpose));
+  if (study.records.added_up() && !options.feature_model.empty())
+    throw ConfigError(
+        fmt::format("--feature-model: found {}, expected none: rows of this study are added up as they are",
+                    options.feature_model));
   for (const auto& [option, name] : {std::pair("--population", &options.terms.population),
                                      std::pair("--purpose", &options.terms.purpose)}) {
     if (!jobs::IsName(*name))

@@ -83,8 +83,10 @@ void AddStudy(CLI::App& program, Action& action, jobs::JobTypes types) {
       program.add_subcommand("study", "What owners who run no party need to know to deposit records");
   study->require_subcommand(1);
   auto* init = study->add_subcommand("init", "Write it, from a job and the three parties' deposit keys");
-  init->add_option("--job", options->job,
-                   "The job: its columns, features, fraction bits and row norm are taken")
+  init->add_option(
+          "--job", options->job,
+          "The job: its columns, features, fraction bits and row norm are taken; of type sum its vectors' "
+          "numbers and norm, of type statistics its columns and what is released")
       ->required();
   init->add_option("--set", options->assignments,
                    "KEY=VALUE of the job, in place of what it says; may be repeated")

@@ -127,6 +127,12 @@ class StoreSum(StoreAddedTest):
         for value, wanted in zip(found, map(sum, zip(*vectors)), strict=True):
             self.assertAlmostEqual(value, wanted, delta=0.2)
 
+    def test_an_owner_alone_is_told_that_vectors_are_shortened(self):
+        (self.folder / "v.npy").write_bytes(npy([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0]], "<f8", "d"))
+        told = self.run_program("deposit", "--study", "study.toml", "--key", "clinic/owner.key", "--in", "v.npy", "--capacity", "5", "--out", "long")
+        self.assertEqual(told.returncode, 0)
+        self.assertIn("warning to the owner alone: 2 of 4 vectors are longer than norm_bound, 2, and are shortened", told.stderr)
+
     def hostile(self, out, change):
         secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
         self.deposit("stranger", out, capacity=4, rows=self.owners["stranger"])  # no padding
@@ -192,6 +198,7 @@ class StoreSum(StoreAddedTest):
             self.write_job(job=job)
             self.fail_with(2, f'data.study: found a job {found}, expected one of type "sum", which the study is for', *run, "c")
         self.refuse_deposit(2, '--purpose: found "predict", expected another', "--purpose", "predict", "--capacity", "30", file="v.npy")
+        self.refuse_deposit(2, "--feature-model: found x.onnx, expected none", "--feature-model", "x.onnx", "--capacity", "30", file="v.npy")
         self.refuse_deposit(4, "found 17 rows, expected at most the 16 of --capacity", "--capacity", "16", file="v.npy")
         (self.folder / "v.npy").write_bytes(npy([[1.0, 2.0]], "<f8", "d"))
         self.refuse_deposit(4, "v.npy", "--capacity", "16", file="v.npy")
@@ -269,15 +276,6 @@ class StoreStatistics(StoreAddedTest):
         (self.folder / "other.toml").write_text(text.replace("bins = 20", "bins = 1"))
         self.fail_with(2, "statistics.bins: found 1", "study", "show", "other.toml")
 
-    def test_tells_the_owner_alone_what_is_odd_and_refuses_what_is_no_record(self):
-        self.write("t.csv", self.table([(120, 5, "red")] * 3))
-        told = self.run_program("deposit", "--study", "study.toml", "--key", "clinic/owner.key", "--in", "t.csv", "--capacity", "5", "--out", "odd")
-        self.assertEqual(told.returncode, 0)
-        self.assertIn("3 numbers lie beyond low or high of their columns", told.stderr)
-        self.assertIn('no row has the declared value "green"', told.stderr)
-        self.assertIn("3 records in 5 rows", told.stdout)
-        self.write("t.csv", self.table([(20, 5, "blue")]))
-        self.refuse_deposit(4, 'column "colour": found "blue"', "--capacity", "5")
     def test_an_owner_of_two_studies_deposits_under_a_purpose_for_each(self):
         """The same records, so that --adds would not be true."""
         self.write("sum.toml", SUM)
@@ -302,6 +300,15 @@ class StoreStatistics(StoreAddedTest):
         self.assert_all_done(self.train())
         self.assertEqual([len(self.ledger(party, "clinic")["jobs"]) for party in range(3)], [2, 2, 2])
 
+    def test_tells_the_owner_alone_what_is_odd_and_refuses_what_is_no_record(self):
+        self.write("t.csv", self.table([(120, 5, "red")] * 3))
+        told = self.run_program("deposit", "--study", "study.toml", "--key", "clinic/owner.key", "--in", "t.csv", "--capacity", "5", "--out", "odd")
+        self.assertEqual(told.returncode, 0)
+        self.assertIn("3 numbers lie beyond low or high of their columns", told.stderr)
+        self.assertIn('no row has the declared value "green"', told.stderr)
+        self.assertIn("3 records in 5 rows", told.stdout)
+        self.write("t.csv", self.table([(20, 5, "blue")]))
+        self.refuse_deposit(4, 'column "colour": found "blue"', "--capacity", "5")
         self.write("t.csv", self.table([(20, 5, "red")] * 6))
         self.refuse_deposit(4, "found 6 rows, expected at most the 5 of --capacity", "--capacity", "5")
 
