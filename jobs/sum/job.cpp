@@ -191,15 +191,18 @@ std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
 }
 
 nlohmann::ordered_json SumJob::Summary() const {
-  return {{"calls", job().calls},
-          {"dimension", job().dimension},
-          {"records_declared", job().records()},
-          {"norm_bound", job().norm_bound},
-          {"summed", job().owners_sum ? "owner" : "program"},
-          {"sampling_rate", job().sampling_rate},
-          {"sigma", sigma_},
-          {"sensitivity", InUnits(static_cast<double>(sensitivity_))},
-          {"deviation", Deviation()}};
+  nlohmann::ordered_json summary{{"calls", job().calls},
+                                 {"dimension", job().dimension},
+                                 {"records_declared", job().records()},
+                                 {"norm_bound", job().norm_bound}};
+  if (!deposited_) {
+    summary["summed"] = job().owners_sum ? "owner" : "program";
+    summary["sampling_rate"] = job().sampling_rate;
+  }
+  summary["sigma"] = sigma_;
+  summary["sensitivity"] = InUnits(static_cast<double>(sensitivity_));
+  summary["deviation"] = Deviation();
+  return summary;
 }
 
 /// What this party adds to a call's sum; nothing where its program ends the session.

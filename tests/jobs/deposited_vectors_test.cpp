@@ -154,6 +154,8 @@ std::array<OfParty, 3> RunOf(const char* text, const RingMatrix& rows,
               planned.bytes_sent[self] - empty.bytes_sent[self]);
     EXPECT_THAT(seen.told, ElementsAre("to a/b", "reserve 1", "settle 1"));
     EXPECT_EQ(seen.result.summary["deposits"]["used"], 2);
+    for (const auto* key : {"summed", "sampling_rate"})
+      EXPECT_FALSE(seen.result.summary.contains(key)) << key;
     EXPECT_EQ(seen.result.files.empty(), self == 1);
   }
   EXPECT_EQ(rounds, planned.rounds - empty.rounds);
@@ -197,9 +199,6 @@ TEST(SumOfDepositsJob, IsOfAllRowsWithTheNoiseOfItsLattice) {
   }
 }
 
-TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
-  const auto job = JobWith(kSumOfDeposits);
-  EXPECT_TRUE(IsOnDeposits(*job));
 /// Of 4,000 numbers of Gaussian noise, whose mean square strays from the variance by 15.5% with a probability below 10^-8
 /// (Chernoff: exp(-n/2 (x - 1 - ln x)), x = 1.155).
 void ExpectNoise(const std::vector<double>& numbers, double deviation) {
@@ -217,6 +216,9 @@ TEST(SumOfDepositsJob, HasNoLessNoiseThanItIsChargedFor) {
   ExpectNoise(OpenedBy(parties[2]), 0.01 * std::sqrt(1.5) * 2);
 }
 
+TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
+  const auto job = JobWith(kSumOfDeposits);
+  EXPECT_TRUE(IsOnDeposits(*job));
   EXPECT_EQ(job->DeclaredRows(), 1000);
   EXPECT_EQ(job->Calls(), 0);
   EXPECT_TRUE(PromiseOf(*job).deposited);
@@ -236,6 +238,8 @@ TEST(SumOfDepositsJob, HasNoLessNoiseThanItIsChargedFor) {
   // Numbers that are rounded to single precision lose up to 1.8e-7 of the norm, which is more than a unit of 2^-24.
   EXPECT_THAT(JobWith(kSumOfDeposits, {"data.capacity=1000000", "privacy.sigma=0.1"})->Advice(),
               ElementsAre(HasSubstr("a sum may lose 0.417, where noise has deviation 0.245")));
+  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  // The same multiplier is charged the same wherever the vectors are.
   const auto files = JobWith(
       R"(version = 1
 type = "sum"
@@ -255,11 +259,6 @@ delta = 1e-5
   EXPECT_NEAR(job->Epsilons().insider, files->Epsilons().insider, 1e-6 * files->Epsilons().insider);
 }
 
-TEST(SumOfDepositsJob, RefusesWhatOwnersWouldHaveToBeThereFor) {
-  const auto refused = [](const char* assignment) { return WhyNot(kSumOfDeposits, {assignment}); };
-  EXPECT_THAT(refused("sum.calls=2"), HasSubstr("sum.calls: found it with data.source \"store\""));
-  EXPECT_THAT(refused("sum.summed=owner"), HasSubstr("sum.summed: found it with data.source \"store\""));
-  EXPECT_THAT(refused("sum.sampling_rate=0.5"), HasSubstr("sum.sampling_rate: found it"));
 TEST(SumOfDepositsJob, PlansForRowsTheirCheckAndADepositAsItCame) {
   const auto memory = [](const char* dimension, const char* capacity) {
     return JobWith(kSumOfDeposits,
@@ -273,6 +272,11 @@ TEST(SumOfDepositsJob, PlansForRowsTheirCheckAndADepositAsItCame) {
   EXPECT_NEAR(memory("62", "1000000") / (64e6 * (16 + 8) + 0x1p20 * 256), 1, 0.1);
 }
 
+TEST(SumOfDepositsJob, RefusesWhatOwnersWouldHaveToBeThereFor) {
+  const auto refused = [](const char* assignment) { return WhyNot(kSumOfDeposits, {assignment}); };
+  EXPECT_THAT(refused("sum.calls=2"), HasSubstr("sum.calls: found it with data.source \"store\""));
+  EXPECT_THAT(refused("sum.summed=owner"), HasSubstr("sum.summed: found it with data.source \"store\""));
+  EXPECT_THAT(refused("sum.sampling_rate=0.5"), HasSubstr("sum.sampling_rate: found it"));
   EXPECT_THAT(WhyNot(kSumOfDeposits, {"privacy.unit=group", "privacy.max_group_rows=2"}),
               HasSubstr("privacy.unit: found \"group\", expected \"record\" with data.source \"store\""));
   EXPECT_THAT(refused("data.rows=[1, 1, 1]"), HasSubstr("which has data.capacity"));
@@ -295,16 +299,16 @@ TEST(SumOfDepositsJob, PlansForRowsTheirCheckAndADepositAsItCame) {
       HasSubstr("data.source: found \"store\", expected \"files\" where a program brings the vectors"));
 }
 
-TEST(StatisticsOfDepositsJob, AreReadFromTheSumOfAllVectors) {
-  const auto records = *JobWith(kStatisticsOfDeposits)->Records();
-  ASSERT_EQ(records.data.features, 9);  // a count, two moments, four bins, two values
-  ASSERT_EQ(records.fraction_bits, 24);
 TEST(SumOfDepositsJob, NamesTheKeysOfNoiseThatIsTooNarrow) {
   EXPECT_THAT(
       WhyNot(kSumOfDeposits, {"sum.norm_bound=1e-7", "privacy.sigma=5.0"}),
       MatchesRegex(".*/job.toml: sum.norm_bound and privacy.sigma: noise variance in lattice units .*"));
 }
 
+TEST(StatisticsOfDepositsJob, AreReadFromTheSumOfAllVectors) {
+  const auto records = *JobWith(kStatisticsOfDeposits)->Records();
+  ASSERT_EQ(records.data.features, 9);  // a count, two moments, four bins, two values
+  ASSERT_EQ(records.fraction_bits, 24);
   // Four items, all with weight 1: counts are in units of a half, less by one unit of the lattice.
   const Word half = (Word{1} << 23) - 1;
   RingMatrix rows = RingMatrix::Zero(2 * kDealt, 11);
@@ -330,34 +334,30 @@ TEST(SumOfDepositsJob, NamesTheKeysOfNoiseThatIsTooNarrow) {
   }
 }
 
-TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
-  const auto job = JobWith(kStatisticsOfDeposits);
-  EXPECT_TRUE(IsOnDeposits(*job));
-  EXPECT_EQ(job->DeclaredRows(), 1000);
-  EXPECT_EQ(SensitivityOfDeposits(*job->Records()), std::uint64_t{1} << 24);
-  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
-  ExpectNoRecordsOfItsOwn(*job);
-  EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
-  EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "data.memory=1"}),
-              HasSubstr("data.memory: found 1, expected at least"));
-  EXPECT_THAT(WhyNot(kSumOfDeposits, {"sum.dimension=4096", "data.memory=1"}),
-              HasSubstr("data.memory: found 1, expected at least"));
-  std::string tables;
-  for (int k = 0; k < 8; ++k) tables += "{ rows = \"colour\" }, ";
-  EXPECT_THAT(
-      WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "statistics.weights.quantiles=0.0011",
-                                     "statistics.weights.tables=999.0", "statistics.table=[" + tables + "]"}),
-      HasSubstr("statistics.weights: quantiles have"));
-}
-
-}  // namespace
-}  // namespace trefoil::jobs
 TEST(StatisticsOfDepositsJob, HaveNoLessNoiseThanTheyAreChargedFor) {
   const auto parties = RunOf(kStatisticsOfDeposits, Padding(4005), {"statistics.bins=4000"});
   const auto& result = parties[0].result;
   const auto bins = std::find_if(result.files.begin(), result.files.end(),
                                  [](const auto& file) { return file.name == "bins.csv"; });
   std::vector<double> counts;
+  std::istringstream lines(bins->text);
+  std::string line;
+  std::getline(lines, line);  // the head
+  while (std::getline(lines, line)) counts.push_back(std::stod(line.substr(line.rfind(',') + 1)));
+  const double deviation = 0.01 * std::sqrt(1.5) * 2;  // four items of equal weight
+  ExpectNoise(counts, deviation);
+  EXPECT_NEAR(result.summary["noise"]["quantiles_deviation"].get<double>(), deviation, 1e-3 * deviation);
+  EXPECT_EQ(result.summary["sensitivity"], 1.0);
+}
+
+TEST(StatisticsOfDepositsJob, SayWhatAHostileOwnersRowMoves) {
+  EXPECT_THAT(JobWith(kStatisticsOfDeposits)->Warnings(),
+              ElementsAre(HasSubstr("by up to 2.00001 records with each row of its capacity")));
+  // Of a unit of the lattice less than a half. Of weights 1, 1, 1 and 1/9 the last has √28 in place of √4.
+  EXPECT_THAT(JobWith(kStatisticsOfDeposits, {"statistics.weights.tables=0.1111111"})->Warnings(),
+              ElementsAre(HasSubstr("by up to 5.29")));
+}
+
 TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
   const auto job = JobWith(kStatisticsOfDeposits);
   EXPECT_TRUE(IsOnDeposits(*job));
@@ -381,21 +381,3 @@ TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
 
 }  // namespace
 }  // namespace trefoil::jobs
-  std::istringstream lines(bins->text);
-  std::string line;
-  std::getline(lines, line);  // the head
-  while (std::getline(lines, line)) counts.push_back(std::stod(line.substr(line.rfind(',') + 1)));
-  const double deviation = 0.01 * std::sqrt(1.5) * 2;  // four items of equal weight
-  ExpectNoise(counts, deviation);
-  EXPECT_NEAR(result.summary["noise"]["quantiles_deviation"].get<double>(), deviation, 1e-3 * deviation);
-  EXPECT_EQ(result.summary["sensitivity"], 1.0);
-}
-
-TEST(StatisticsOfDepositsJob, SayWhatAHostileOwnersRowMoves) {
-  EXPECT_THAT(JobWith(kStatisticsOfDeposits)->Warnings(),
-              ElementsAre(HasSubstr("by up to 2.00001 records with each row of its capacity")));
-  // Of a unit of the lattice less than a half. Of weights 1, 1, 1 and 1/9 the last has √28 in place of √4.
-  EXPECT_THAT(JobWith(kStatisticsOfDeposits, {"statistics.weights.tables=0.1111111"})->Warnings(),
-              ElementsAre(HasSubstr("by up to 5.29")));
-}
-
