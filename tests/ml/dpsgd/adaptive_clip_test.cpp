@@ -210,6 +210,39 @@ TEST(Train, RecordsAnAdaptiveClipAndMeetsTheTarget) {
   EXPECT_GT(result.plan.epsilon_insider, 5.9);
 }
 
+// Of no records at all: what opens is three parties' noise, and each step's move of the clip says how much.
+TEST(Train, OpensCountsWithTheNoiseOfAllThreeParties) {
+  constexpr double kMove = 2;  // deviation that the noise is to give a step's move, in points of the grid
+  TrainingSettings settings = TrainedSettings();
+  settings.steps = 500;
+  settings.learning_rate = 0.01;
+  const double points_per_row = 0.2 * kClipPoints / std::log(2.0) / (2 * settings.expected_batch);
+  settings.adaptive->count_sigma = kMove / points_per_row / std::sqrt(6.0);  // 3 (2 sigma_b)^2 / 2
+  const auto all = RunParties(Seed{5}, [&](mpc::Context& party) {
+    std::vector<int> clips;
+    TrainingHooks hooks = kQuiet;
+    hooks.checkpoint_every = 1;
+    hooks.on_checkpoint = [&](const Checkpoint& checkpoint) {
+      clips.push_back(checkpoint.state.clip_at.value());
+    };
+    (void)Train(party, settings, MakeRecords(settings, 1, 0), hooks);
+    return clips;
+  });
+  EXPECT_EQ(all[0], all[1]);
+  EXPECT_EQ(all[0], all[2]);
+  ASSERT_EQ(all[0].size(), 501U);
+  double squares = 0;
+  int moves = 0;
+  for (std::size_t step = 0; step + 1 < all[0].size(); ++step) {
+    if (std::abs(all[0][step]) > kClipReach - 5 * kMove) continue;  // it may have been held back
+    squares += std::pow(all[0][step + 1] - all[0][step], 2);
+    ++moves;
+  }
+  ASSERT_GT(moves, 250);
+  const double expected = kMove * kMove + 1 / 12.0;  // and what rounding to points adds
+  EXPECT_NEAR(squares / moves, expected, expected * 5 * std::sqrt(2.0 / moves));
+}
+
 TEST(PlannedStepCost, IsWhatAStepOnAnAdaptiveClipSends) {
   for (const auto form : {Form::kLatency, Form::kBulk}) {
     TrainingSettings settings = TrainedSettings();
