@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "jobs/config/at_place.h"
 #include "jobs/config/common_fields.h"
@@ -24,7 +25,7 @@ void CompleteStudy(RecordSchema& s, const Section& document) {
     document.Fail("vectors", "found it beside [statistics], expected one of both");
   const int bits = s.fraction_bits;
   if (s.vectors) {
-    if (ml::LargestSquaredNorm(s.features.row_norm, bits) == 0)
+    if (s.features.row_norm <= std::ldexp(1.0, -bits))
       document.Table("vectors").Refuse("norm_bound",
                                        fmt::format("more than 2^-{}, the unit of a number", bits));
     const auto rows = VectorRows(s.data.features, s.features.row_norm, bits);

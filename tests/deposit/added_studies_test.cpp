@@ -117,8 +117,11 @@ TEST(AddedStudies, AreRefusedWhereTheySayTwoThings) {
   EXPECT_THAT(WhyNot(statistics, "fraction_bits = 24", "fraction_bits = 23"),
               HasSubstr("fraction_bits: found 23, expected 24, for rows of 12 numbers"));
   EXPECT_THAT(WhyNot(statistics, "bins = 5", "bins = 1"), HasSubstr("statistics.bins: found 1"));
-  EXPECT_THAT(WhyNot(statistics, "bins = 5", "bins = 2000000"),
-              MatchesRegex(".*/study.toml: statistics: found more than 1000000 numbers to release.*"));
+  auto coarse = statistics;
+  coarse.records.statistics->bins = 4096;
+  coarse.records.statistics->tables.resize(8, coarse.records.statistics->tables.front());
+  coarse.records.statistics->weights = {1, 1, 0.0011, 1, 999};
+  EXPECT_THAT(WhyNot(coarse, "", ""), MatchesRegex(".*/study.toml: statistics.weights: quantiles have .*"));
   EXPECT_THAT(WhyNot(statistics, "[[party]]", kBatches), HasSubstr("batches: found it beside [vectors] or"));
   EXPECT_THAT(WhyNot(vectors, "[[party]]", kBatches), HasSubstr("batches: found it beside [vectors] or"));
   EXPECT_THAT(WhyNot(vectors, "norm_bound = 0.5", "norm_bound = 1e-9"),
