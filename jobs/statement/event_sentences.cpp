@@ -101,33 +101,54 @@ void AddClipCounts(Statement& statement, double sigma) {
        .number = sigma});
 }
 
+/// What each step opens, and with how much noise: with an adaptive clip the sum has more and the count its own.
+std::string StepText(const dp::DpSgdSteps& steps) {
+  if (steps.clip_count_sigma > 0) {
+    return fmt::format(
+        "Each opens the sum of a step's clipped gradients to its adversary, and a count of them to all "
+        "three, with noise that is for both together worth {} times what one record changes, on {} "
+        "coordinates, of which the count is one; {}.",
+        MultiplierText(steps.sigma), steps.coordinates, CutText(steps));
+  }
+  return fmt::format(
+      "Each opens a sum of clipped vectors, in a training the gradients of a step, to its adversary, with "
+      "noise of {} times the sensitivity on {} coordinates; {}.",
+      MultiplierText(steps.sigma), steps.coordinates, CutText(steps));
+}
+
+std::string MultiplierSentence(const dp::DpSgdSteps& steps) {
+  if (steps.clip_count_sigma > 0)
+    return "That of one Gaussian release which tells as much as a step's sum and count together, with any "
+           "two parties' noise.";
+  return "Deviation of any two parties' noise over the sensitivity.";
+}
+
 /// How each kind of event was protected.
 struct Describe {
   Statement& statement;
   dp::AccountantKind accountant;
 
   void operator()(const dp::DpSgdSteps& steps) const {
-    statement.push_back(
-        {.key = "dpsgd_steps",
-         .title = "Noisy sums",
-         .sentence = fmt::format("Each opens a sum of clipped vectors, in a training the gradients of a "
-                                 "step, to its adversary, with noise of {} times the sensitivity on {} "
-                                 "coordinates; {}.",
-                                 MultiplierText(steps.sigma), steps.coordinates, CutText(steps)),
-         .number = static_cast<double>(steps.steps)});
+    statement.push_back({.key = "dpsgd_steps",
+                         .title = "Noisy sums",
+                         .sentence = StepText(steps),
+                         .number = static_cast<double>(steps.steps)});
     if (steps.executions > 1) AddExecutions(statement, steps.executions);
     if (steps.clip_count_sigma > 0) AddClipCounts(statement, steps.clip_count_sigma);
     statement.push_back({.key = "noise_multiplier",
                          .title = "Noise multiplier",
-                         .sentence = "Deviation of any two parties' noise over the sensitivity.",
+                         .sentence = MultiplierSentence(steps),
                          .number = steps.sigma});
-    statement.push_back({.key = "sensitivity",
-                         .title = "Sensitivity",
-                         .sentence = fmt::format(
-                             "The most that {} adds to a sum, with every error of clipping, "
-                             "approximation and rounding; the clip itself, of a row, is {}.",
-                             steps.limits.group_rows > 1 ? "a group" : "one record", BoundText(steps.clip)),
-                         .number = steps.sensitivity});
+    statement.push_back(
+        {.key = "sensitivity",
+         .title = "Sensitivity",
+         .sentence = fmt::format(
+             "The most that {} adds to a sum, with every error of clipping, "
+             "approximation and rounding; {}, of a row, is {}.",
+             steps.limits.group_rows > 1 ? "a group" : "one record",
+             steps.clip_count_sigma > 0 ? "the first clip, to which all steps are scaled" : "the clip itself",
+             BoundText(steps.clip)),
+         .number = steps.sensitivity});
     statement.push_back({.key = "sampling",
                          .title = "Sampling rate",
                          .sentence = SamplingText(steps, accountant),

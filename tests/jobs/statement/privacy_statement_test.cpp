@@ -62,6 +62,10 @@ TEST(PrivacyStatement, SaysWhatAnAdaptiveClipOpens) {
   EXPECT_EQ(NumberOf(StatementOf({steps}), "clip_counts"), 12.8);
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "clip_counts"),
               HasSubstr("All three parties also see at each step"));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"),
+              HasSubstr("for both together worth 1.25 times what one record changes"));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "noise_multiplier"), HasSubstr("sum and count together"));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "sensitivity"), HasSubstr("the first clip"));
 }
 
 TEST(PrivacyStatement, GivesBothEpsilonsAndWhatTheyRestOn) {
