@@ -41,6 +41,8 @@ constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 /// So that steps times executions fit.
 constexpr std::int64_t kMaxExecutions = 1'000;
+/// sigma of a step over the deviation of its clip counts, which take at most half of it: sqrt(2), and what rounding adds.
+constexpr double kMostOfClipCounts = 1.4143;
 
 // Each member of an event is declared once:
 //   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, a flag, a list of
@@ -227,6 +229,17 @@ void CheckOneOwner(const BatchLimits& limits, const StrictObject& object) {
   }
 }
 
+/// As trainings with an adaptive clip are, whose counts take at most half of what a step of multiplier `sigma` tells.
+void CheckClipCounts(const DpSgdSteps& steps, const StrictObject& object) {
+  const auto path = object.Path(kClipCountSigma);
+  if (steps.clip_count_sigma == 0) RefuseRecord(path, "0", "above 0, or no such key");
+  if (steps.sigma > kMostOfClipCounts * steps.clip_count_sigma)
+    RefuseRecord(path, object.At(kClipCountSigma).dump(), "at least sigma over the root of 2");
+  if (steps.sampling != SamplingMode::kOwnerPoisson && steps.sampling != SamplingMode::kFull)
+    RefuseRecord(path, "this key", "none but with owner-poisson sampling and full batches");
+  if (object.Has(kMaxGroupRows)) RefuseRecord(path, "this key", "none with groups");
+}
+
 void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
   const bool is_deposited = steps.sampling == SamplingMode::kDeposited;
@@ -238,8 +251,7 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
       RefuseRecord(object.Path(kExecutions), "this key",
                    "none but with public sampling and deposited batches");
   }
-  if (object.Has(kClipCountSigma) && steps.clip_count_sigma == 0)
-    RefuseRecord(object.Path(kClipCountSigma), "0", "above 0, or no such key");
+  if (object.Has(kClipCountSigma)) CheckClipCounts(steps, object);
   if (steps.max_participation > steps.steps * steps.executions) {
     RefuseRecord(object.Path("max_participation"), std::to_string(steps.max_participation),
                  "at most the number of steps, as often as they were executed");

@@ -42,6 +42,34 @@ TEST(RecordJson, WritesTheNoiseOfClipCountsWhereThereAreSuch) {
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 
+TEST(RecordJson, RefusesClipCountsThatNoTrainingOpens) {
+  auto steps = MnistSteps();
+  steps.sigma = 1.4142;
+  steps.clip_count_sigma = 1;
+  const auto refused = [](const DpSgdSteps& event) {
+    EXPECT_THROW((void)FromJson(ToJson(TrainingRecord{"ab", "cd", {event}})), DataError);
+  };
+  EXPECT_NO_THROW((void)FromJson(ToJson(TrainingRecord{"ab", "cd", {steps}})));
+  auto full = steps;
+  full.sampling = SamplingMode::kFull;
+  full.sampling_rate = 1;
+  full.limits.max_batch = full.limits.capacity;
+  EXPECT_NO_THROW((void)FromJson(ToJson(TrainingRecord{"ab", "cd", {full}})));
+  auto more_than_half = steps;
+  more_than_half.sigma = 1.42;
+  refused(more_than_half);
+  auto common = steps;
+  common.sampling = SamplingMode::kPublic;
+  refused(common);
+  auto deposited = full;
+  deposited.sampling = SamplingMode::kDeposited;
+  deposited.limits.capacity = deposited.limits.max_batch = {100, 0, 0};
+  refused(deposited);
+  auto groups = steps;
+  groups.limits.group_rows = 4;
+  refused(groups);
+}
+
 TEST(RecordJson, WritesGroupsOnlyWhereTheyAreTheUnit) {
   auto record = MnistRecord();
   EXPECT_FALSE(ToJson(record).at("events").at(0).contains("max_group_rows"));
