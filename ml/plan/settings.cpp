@@ -130,6 +130,11 @@ void CheckRowFractionBits(const TrainingSettings& s) {
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }
 
+/// A clip moves by whole points of its grid, and may rest where the part within it is 0.027 off (docs/howto/settings.md):
+/// further out that could be everything, or nothing.
+constexpr double kLeastClipQuantile = 0.05;
+constexpr double kMostClipQuantile = 0.95;
+
 /// What a clip that moves is not made for yet.
 void CheckAdaptive(const TrainingSettings& s) {
   if (!s.adaptive) return;
@@ -144,8 +149,13 @@ void CheckAdaptive(const TrainingSettings& s) {
     refuse("a number with another privacy.sampling than \"owner-poisson\" and \"full\"");
   if (s.deposited) refuse("a number with data.source \"store\"");
   if (s.groups) refuse("a number with privacy.unit \"group\"");
-  if (!(s.adaptive->quantile > 0 && s.adaptive->quantile < 1))
-    throw ConfigError("privacy.clip_quantile: expected above 0 and below 1");
+  const double quantile = s.adaptive->quantile;
+  if (!(quantile >= kLeastClipQuantile && quantile <= kMostClipQuantile)) {
+    std::ostringstream text;
+    text << "privacy.clip_quantile: found " << quantile << ", expected " << kLeastClipQuantile << " to "
+         << kMostClipQuantile;
+    throw ConfigError(text.str());
+  }
   const double sigma = s.adaptive->count_sigma.value_or(1);
   if (!(sigma > 0 && sigma <= kMaxClipCountSigma))
     throw ConfigError("privacy.clip_count_sigma: expected above 0, at most 1000000");
@@ -200,7 +210,8 @@ void CheckDomains(const TrainingSettings& s) {
     throw ConfigError(
         "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden: "
         "\"published\" clips the same gradients at more cost, and unclipped ones need far more noise");
-  check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
+  check(s.clip > 0 && s.clip <= 1024, s.adaptive ? "privacy.first_clip" : "privacy.clip", s.clip,
+        "above 0, at most 1024");
   const bool cut = s.sampling == Sampling::kOwnerPoisson || s.sampling == Sampling::kDeposited;
   check(!cut || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");

@@ -87,6 +87,17 @@ TEST(NextClip, RestsAtTheQuantile) {
   EXPECT_GT(NextClip(settings, grid, 5, Word{0}, 16), 5);
 }
 
+// At both ends of the quantiles all gradients within the clip, and all beyond it, still move it.
+TEST(NextClip, IsStuckAtNoQuantileThatIsTaken) {
+  for (const double quantile : {0.05, 0.95}) {
+    const TrainingSettings settings = AdaptiveSettings(quantile);
+    EXPECT_NO_THROW(CheckDomains(settings));
+    const ClipGrid grid = MakeClipGrid(settings);
+    EXPECT_LT(NextClip(settings, grid, 5, Word{30} << 16, 16), 5) << quantile;
+    EXPECT_GT(NextClip(settings, grid, 5, static_cast<Word>(-30) << 16, 16), 5) << quantile;
+  }
+}
+
 /// sigma^2 (1/sigma_g^2 + 1/c^2) of the variances as integers: at most 1.
 double ShareOfJointRelease(const StepPlan& plan, double sigma) {
   const auto squared = [](std::uint64_t sensitivity) {
@@ -160,7 +171,8 @@ TEST(CheckDomains, RefusesWhatAnAdaptiveClipIsNotMadeFor) {
   refused([](TrainingSettings& s) { s.clipping = Clipping::kExamples; });
   refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
   refused([](TrainingSettings& s) { s.groups = true; });
-  refused([](TrainingSettings& s) { s.adaptive->quantile = 1; });
+  refused([](TrainingSettings& s) { s.adaptive->quantile = 0.96; });
+  refused([](TrainingSettings& s) { s.adaptive->quantile = 0.04; });
   refused([](TrainingSettings& s) { s.adaptive->count_sigma = 0; });
   refused([](TrainingSettings& s) {
     s.deposited = true;
