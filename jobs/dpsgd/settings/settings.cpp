@@ -304,7 +304,10 @@ void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
   v.Table("model", "What is trained.", [&] { Fields(v, s.model); });
   v.Table("training", "How it is trained.", [&] { Fields(v, s.training); });
   v.Table("privacy", "What the model may tell.", [&] { Fields(v, s.privacy); });
-  v.Check([&](const Section& document) { ChooseSettings(s, document); });
+  v.Check([&](const Section& document) {
+    CheckAdaptiveClip(s, document);  // or a first clip would be asked for where there can be none
+    ChooseSettings(s, document);
+  });
 }
 
 void Fields(FieldVisitor& v, DpsgdSettings& s) {

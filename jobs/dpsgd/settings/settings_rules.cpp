@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "jobs/deposited_records.h"
-#include "jobs/dpsgd/adaptive_clip.h"
 #include "jobs/dpsgd/deposited_batches.h"
 #include "jobs/dpsgd/settings/settings_rules.h"
 #include "jobs/dpsgd/settings/training_settings.h"
@@ -315,7 +314,6 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckClassWeights(job, document);
   CheckWeightBound(job, data);
   CheckRowBits(job, document);
-  CheckAdaptiveClip(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (job.features.standardise.on) CheckStandardise(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -13,6 +13,7 @@
 #include "jobs/config/toml/tomlplusplus.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/edit_case.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -100,6 +101,20 @@ TEST(TuneSettings, ArePlannedWithTheNoiseThatAllTrialsHave) {
   ASSERT_EQ(calibrated.forms.size(), given.forms.size());
   for (std::size_t k = 0; k < given.forms.size(); ++k)
     EXPECT_EQ(calibrated.forms[k].cost.bytes_sent, given.forms[k].cost.bytes_sent);
+}
+
+TEST(TuneSettings, RefuseAClipThatAdapts) {
+  const auto text = Replaced(kTrials + std::string("repeats = 2\n"), "clip = 0.5", "clip = \"adaptive\"");
+  try {
+    TuneSettings job;
+    ReadFields(toml::parse(text), "job.toml", job);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_NE(
+        std::string(error.what()).find("privacy.clip: found \"adaptive\", expected a number in a tuning"),
+        std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(TuneSettings, HaveNobodyToOpenCountsTo) {

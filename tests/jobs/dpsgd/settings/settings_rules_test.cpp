@@ -242,6 +242,8 @@ TEST(StoreJob, RefusesWhatItDoesNotCover) {
        "initialisation.method: found \"averaging\", expected \"none\""},
       {"balanced", "[training]", "[model]\nclass_weights = \"balanced\"\n[training]",
        "model.class_weights: found \"balanced\", expected numbers"},
+      {"clip", "clip = 1", "clip = \"adaptive\"",
+       "privacy.clip: found \"adaptive\", expected a number with data.source \"store\""},
   };
   for (const auto& [name, from, to, expected] : cases) {
     EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadTargets(Replaced(kStoreJob, from, to)); }),

@@ -13,6 +13,7 @@
 #include "ml/plan/step_plan.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -480,12 +481,24 @@ TEST(DpsgdSettings, RefusesAClipThatAdaptsWhereItIsNotMadeForIt) {
   for (const auto& [assignment, cause] : std::vector<std::pair<const char*, const char*>>{
            {"model.hidden=[4]", "a number with model.hidden"},
            {"training.clipping=published", "than \"factorised\""},
+           {"training.clipping=examples", "than \"factorised\""},
            {"privacy.sampling=public", "a number with privacy.sampling \"public\""},
            {"privacy.clip_count_sigma=2e6", "expected at most 1000000"}}) {
-    std::vector<std::string> assignments{"privacy.clip=adaptive", "privacy.first_clip=1", assignment};
+    std::vector<std::string> assignments{"privacy.clip=adaptive", assignment};
     EXPECT_NE(ErrorOf(kMinimal, assignments).find(cause), std::string::npos)
         << ErrorOf(kMinimal, assignments);
   }
+  for (const auto& [assignment, cause] : std::vector<std::pair<const char*, const char*>>{
+           {"privacy.first_clip=2000", "privacy.first_clip: found 2000, expected above 0, at most 1024"},
+           {"privacy.clip_quantile=0.96", "privacy.clip_quantile: found 0.96, expected 0.05 to 0.95"}}) {
+    const auto job = Read(kMinimal, {"privacy.clip=adaptive", assignment});
+    EXPECT_THAT(testing_support::ErrorText<ConfigError>([&] { ml::CheckDomains(SettingsOf(job)); }),
+                HasSubstr(cause));
+  }
+  auto groups = kGroups;
+  groups.emplace_back("privacy.clip=adaptive");
+  EXPECT_THAT(ErrorOf(Replaced(kCsv, "kind = \"ignore\"", "kind = \"key\""), groups),
+              HasSubstr("a number with privacy.unit \"group\""));
 }
 
 TEST(DpsgdSettings, ReadsAThresholdOfTwoClasses) {
