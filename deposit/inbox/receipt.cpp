@@ -29,7 +29,9 @@ bool IsRight(const std::string& receipt, const Hash& deposit, int party, const s
   try {
     const auto json = nlohmann::json::parse(receipt);
     const auto certificate = json.at("certificate").get<std::string>();
-    const auto text = TextOfReceipt(deposit, party, json.at("time").get<std::uint64_t>());
+    const auto& time = json.at("time");
+    if (!time.is_number_unsigned()) return false;
+    const auto text = TextOfReceipt(deposit, party, time.get<std::uint64_t>());
     return json.at("deposit") == ToHex(deposit) && json.at("party") == party &&
            net::Fingerprint(certificate) == fingerprint &&
            net::IsSignedBy(certificate, text, BytesOfHex(json.at("signature").get<std::string>()));

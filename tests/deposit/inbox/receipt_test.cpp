@@ -24,6 +24,10 @@ TEST(ReceiptTest, HoldsForOneDepositPartyAndCertificate) {
   auto json = nlohmann::json::parse(receipt);
   json["time"] = 1'795'000'001;
   EXPECT_THROW(check(json.dump()), DataError);
+  for (const double time : {1'795'000'000.0, -1e29}) {
+    json["time"] = time;
+    EXPECT_THROW(check(json.dump()), DataError) << "no whole number";
+  }
   json = nlohmann::json::parse(SignReceipt(id, 1, 1'795'000'000, other));
   json["certificate"] = identity.certificate_pem;
   EXPECT_THROW(check(json.dump()), DataError);
