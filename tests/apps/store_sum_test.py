@@ -12,6 +12,7 @@ import unittest
 from account_votes_test import npy
 from deposit_files import change_rows, key_of
 from schema_test import errors
+from statistics_test import JOB as OWN_STATISTICS
 from store_program import JOB as TRAINING
 from store_program import StoreProgramTest, gaussian_epsilon
 from sum_test import read_npy, shortened
@@ -32,38 +33,7 @@ norm_bound = 2.0
 sigma = 0.01
 delta = 1e-5
 """
-STATISTICS = """version = 1
-type = "statistics"
-name = "people"
-[data]
-name = "people"
-format = "csv"
-source = "store"
-capacity = 80
-[[data.column]]
-name = "age"
-low = 0.0
-high = 100.0
-edges = [40.0]
-missing = []
-[[data.column]]
-name = "hours"
-low = 0.0
-high = 80.0
-[[data.column]]
-name = "colour"
-kind = "category"
-values = ["red", "green"]
-[statistics]
-bins = 20
-correlations = ["age", "hours"]
-[[statistics.table]]
-rows = "age"
-columns = "colour"
-[privacy]
-sigma = 0.01
-delta = 1e-6
-"""
+STATISTICS = OWN_STATISTICS.replace("rows = [700, 700, 700]", 'source = "store"\ncapacity = 80').lstrip()
 
 
 def larger(content, at, length, number):
