@@ -16,7 +16,7 @@ SEND = "send"
 
 # What a use looks like in the text, and the files that define the door.
 DOORS = {
-    OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/arithmetic/masked_opening\.(h|cpp)"),
+    OPEN: (r"\.\s*BeginOpen(Pair|Quotient)?\s*\(", r"protocols/arithmetic/masked_opening\.(h|cpp)"),
     SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*(Send|PostOffline)\s*\(|\bsend_\(roles_", r"mpc/context\.(h|cpp)"),
 }
 REVEAL = re.compile(r"\b(Reveal(To|ToEach|Bits)?|HandOut)\b(?=\s*[(,;)])")
@@ -57,8 +57,10 @@ ALLOWED = [
      "x + r modulo the period to A and B only, r uniform over it and known to the dealer only"),
     (OPEN, "protocols/comparison/small_table.cpp", "opening.BeginOpen(x, 0, mask, tables.bits);",
      "x + r modulo the size of a table to A and B only, r uniform over it and known to the dealer only"),
-    (OPEN, "protocols/comparison/threshold_comparison.cpp", "opening.BeginOpenPair(WithoutLowBits(opening.HalfOf(x), dropped), 0, mask, width);",
+    (OPEN, "protocols/comparison/threshold_comparison.cpp", "[&](const RingMatrix& mask) { return opening.BeginOpen(x, 0, mask, width); });",
      "x + r modulo 2^width to A and B only, r uniform over it and known to the dealer only"),
+    (OPEN, "protocols/comparison/threshold_comparison.cpp", "[&](const RingMatrix& mask) { return opening.BeginOpenQuotient(x, blur.dropped, mask, width); });",
+     "the same of a 3-of-3 sharing, whose parts of zero make uniform what the dealer sends"),
 
     (SEND, "mpc/prss.cpp", "transport.Send(next, own_public);", "a public key of this session's key agreement"),
     (SEND, "mpc/prss.cpp", "transport.Send(previous, own_public);", "the same"),

@@ -35,6 +35,9 @@ PARTS = {
     "LocalTransposedProduct": "local: sends nothing",
     "Measure": "measures what it is given, behind a barrier; no protocol",
     "PairExchange": "a message of a masked opening",
+    "OpeningOfSum": "the same of a 3-of-3 sharing",
+    "BelowThresholdsPairOfSum": "BelowThresholdsPair of a 3-of-3 sharing, in ClipFactor",
+    "LookUpOfSum": "LookUp of a 3-of-3 sharing, in ClipFactor",
     "OpenSharedCounts": "OpenNoisyCounts of counts that are in shares: all but its input",
     "TransferLabels": "the first part of MinimiseTransferRisk",
     "TransferStep": "a step of MinimiseTransferRisk",
@@ -43,7 +46,7 @@ PARTS = {
     "PredictionErrors": "Predict with labels and the classes' weights: a step of the gradient",
     "EvaluateAndFirst": "Evaluate, with one looked-up number an element more in latency form",
     "ClipFactorAndWithin": "ClipFactor, the same",
-    "SquaredGradientNorms": "a step of the gradient: re-share, multiply",
+    "SquaredGradientNorms": "a step of the gradient: re-share, multiply locally",
     "TimesFactors": "a step of the gradient: truncate a product",
     "Parallel": "runs two protocols beside each other; no protocol of its own",
 }

@@ -89,15 +89,13 @@ mpc::Cost PredictionErrorsCost(const StepPlan& plan, Index batch_rows) {
   return cost;
 }
 
-ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+mpc::AdditiveShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
   const ArithShare of_errors =
       protocols::Reshare(party, protocols::LocalRowInnerProducts(party, errors.ring(), errors.ring()));
-  return protocols::Multiply(party, batch.squared_norms, of_errors);
+  return protocols::LocalProduct(party, batch.squared_norms, of_errors);
 }
 
-mpc::Cost SquaredGradientNormsCost(Index batch_rows) {
-  return Then(protocols::ReshareCost(batch_rows), protocols::MultiplyCost(batch_rows));
-}
+mpc::Cost SquaredGradientNormsCost(Index batch_rows) { return protocols::ReshareCost(batch_rows); }
 
 FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan, const FixedShare& errors,
                         const ArithShare& factors) {

@@ -41,9 +41,9 @@ struct TrainingState {
 /// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step"; PEA,
 /// Protocol 3, lines 6 to 17).
 
-/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f. Two rounds.
-[[nodiscard]] mpc::ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch,
-                                                   const mpc::FixedShare& errors);
+/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f, as the local product that is opened masked. One round.
+[[nodiscard]] mpc::AdditiveShare SquaredGradientNorms(mpc::Context& party, const Batch& batch,
+                                                      const mpc::FixedShare& errors);
 [[nodiscard]] mpc::Cost SquaredGradientNormsCost(mpc::Index batch_rows);
 
 /// Errors times the clip factors of their rows, truncated.

@@ -151,7 +151,7 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
   mpc::AdditiveShare sum = protocols::LocalProduct(party, batch.squared_norms, norms[layers - 1]);
   for (std::size_t layer = 1; layer < layers; ++layer)
     sum = sum + protocols::LocalProduct(party, norms[layer - 1], norms[layers - 1 + layer]);
-  const ArithShare factors = protocols::ClipFactor(party, plan.clip, protocols::Reshare(party, sum));
+  const ArithShare factors = protocols::ClipFactor(party, plan.clip, sum);
   ArithShare all = deltas.front();
   for (std::size_t layer = 1; layer < layers; ++layer) all = SideBySide(all, deltas[layer]);
   const ArithShare clipped =
@@ -199,7 +199,7 @@ mpc::Cost NetworkGradientCost(const StepPlan& plan, Index batch_rows) {
   }
   const Index norms = batch_rows * static_cast<Index>(2 * plan.layers.size() - 1);
   cost = Then(cost, protocols::TruncateProductCost(norms, 2 * f - plan.row_norm_bits, rounding));
-  cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), ClipFactorCost(plan.clip, batch_rows));
+  cost = Then(cost, ClipFactorCost(plan.clip, batch_rows));
   return Then(cost, protocols::TruncateProductCost(batch_rows * DeltasOfARow(plan),
                                                    protocols::kClipFactorBits, rounding));
 }

@@ -125,6 +125,7 @@ MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word
                                              const RingMatrix& mask, int bits) {
   Take(Step::kOpen);
   if (dealer()) return {};
+  // A holds x_a + x_{a+1}, B holds x_{a+2}.
   return SentPart(first() ? mpc::SumOf(x.own(), x.next(), mask, offset) : mpc::SumOf(x.next(), mask), bits,
                   false);
 }
@@ -138,18 +139,23 @@ MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Wo
   return SentPart(std::move(words), bits, false);
 }
 
-RingMatrix MaskedOpening::HalfOf(const mpc::ArithShare& x) const {
-  if (dealer()) return {};
-  // A holds x_a + x_{a+1}, B holds x_{a+2}.
-  return first() ? mpc::SumOf(x.own(), x.next()) : x.next();
-}
-
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
   Take(Step::kOpen);
   const RingMatrix zero = party_.DrawZero(operation_, x.rows(), x.cols());
   if (dealer()) return {.words = mpc::SumOf(zero, x.part()), .bits = bits, .from_dealer = true};
   return SentPart(mpc::SumOf(zero, x.part(), mask, first() ? offset : 0), bits, true);
+}
+
+MaskedOpening::Part MaskedOpening::BeginOpenQuotient(const mpc::AdditiveShare& x, int dropped,
+                                                     const RingMatrix& mask, int bits) {
+  if (dropped == 0) return BeginOpen(x, 0, mask, bits);
+  Require(dropped > 0 && bits + dropped <= 64, "MaskedOpening::BeginOpenQuotient: bits that are left");
+  Take(Step::kOpen);
+  RingMatrix words = mpc::SumOf(party_.DrawZero(operation_, x.rows(), x.cols()), x.part());
+  words = words.unaryExpr([dropped](mpc::Word word) { return word >> dropped; }).eval();
+  if (dealer()) return {.words = std::move(words), .bits = bits, .from_dealer = true};
+  return SentPart(mpc::SumOf(words, mask), bits, true);
 }
 
 MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool from_dealer) {
@@ -227,5 +233,9 @@ mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index
 }
 
 mpc::Cost PairExchangeCost(std::uint64_t bytes) { return mpc::Cost::Round({{0, 1, bytes}, {1, 0, bytes}}); }
+
+mpc::Cost OpeningOfSumCost(std::uint64_t bytes) {
+  return mpc::Cost::Round({{0, 1, bytes}, {1, 0, bytes}, {2, 0, bytes}, {2, 1, bytes}});
+}
 
 }  // namespace trefoil::protocols

@@ -91,11 +91,13 @@ class MaskedOpening {
   /// that from D.
   [[nodiscard]] Part BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
                                int bits = 64);
+  /// The same for floor(x / 2^dropped), or one or two less where the parts' low bits carry, modulo 2^(64 - dropped): each
+  /// part loses its low bits before it is masked. Pre: 0 <= dropped, bits + dropped <= 64.
+  [[nodiscard]] Part BeginOpenQuotient(const mpc::AdditiveShare& x, int dropped, const mpc::RingMatrix& mask,
+                                       int bits);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
   [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset, const mpc::RingMatrix& mask,
                                    int bits = 64);
-  /// A's or B's half of x, which the two share 2-of-2 without talking; empty at D.
-  [[nodiscard]] mpc::RingMatrix HalfOf(const mpc::ArithShare& x) const;
   /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here.
   [[nodiscard]] mpc::RingMatrix FinishOpen(Part part);
 
@@ -145,5 +147,7 @@ class MaskedOpening {
 
 /// A and B (P0 and P1 before any turn) send each other `bytes`.
 [[nodiscard]] mpc::Cost PairExchangeCost(std::uint64_t bytes);
+/// The same, and D sends as many to both: the opening of a 3-of-3 sharing.
+[[nodiscard]] mpc::Cost OpeningOfSumCost(std::uint64_t bytes);
 
 }  // namespace trefoil::protocols

@@ -213,9 +213,7 @@ mpc::Cost TruncateProductCost(Index count, int bits, Rounding rounding) {
 }
 
 mpc::Cost TruncateNarrowCost(Index count, int bits, Rounding rounding, int width) {
-  const std::uint64_t opened = mpc::PackedBytes(width, count);
-  const mpc::Cost opening =
-      mpc::Cost::Round({{0, 1, opened}, {1, 0, opened}, {2, 0, opened}, {2, 1, opened}});
+  const mpc::Cost opening = OpeningOfSumCost(mpc::PackedBytes(width, count));
   const mpc::Cost resharing = PairExchangeCost(8 * static_cast<std::uint64_t>(count));
   return Then(Then(DealingCost(count, bits, rounding), opening), resharing).WithTurn();
 }

@@ -263,7 +263,7 @@ std::vector<Entry> InverseRoots() {
        .cost = [](const Size& s) { return ClipFactorCost(ClipTableOf(s), s.count); },
        .seconds = [](const Size& s) { return SecondsOf(ClipTableOf(s).pieces, s); },
        .prepare = OnNumbersBy(ClipTableOf, [](Context& p, const ClipTable& table, const ArithShare& x,
-                                              const Size&) { return ClipFactor(p, table, x); })},
+                                              const Size&) { return ClipFactor(p, table, ToAdditive(x)); })},
       {.name = "inverse_sqrt_published",
        .row = {"inverse square root as published", "`InverseSqrtPublished`", "element", section,
                As("bit decomposition, suffix or, bit to number, multiply, truncate, truncate a product"),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "protocols/arithmetic/input.h"
 #include "protocols/comparison/dealt_dcf.h"
 
 namespace trefoil::protocols {
@@ -13,13 +14,6 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
-
-/// What A or B opens in place of its half of x: their sum is floor(x / 2^dropped) or one less, modulo 2^(64 -
-/// dropped), since it lacks the carry of the bits that are dropped.
-RingMatrix WithoutLowBits(RingMatrix half, int dropped) {
-  if (dropped == 0) return half;
-  return half.unaryExpr([dropped](Word word) { return word >> dropped; });
-}
 
 RingMatrix BitAt(const RingMatrix& x, int bit) {
   return x.unaryExpr([bit](Word word) { return (word >> bit) & 1; });
@@ -33,23 +27,22 @@ mpc::DcfShape KeyShape(int bits, const Blur& blur) {
   return mpc::DcfShape(bits, std::move(unread));
 }
 
-}  // namespace
-
-RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::ArithShare& x,
-                               const std::vector<std::int64_t>& thresholds, int width, const Blur& blur) {
-  const int dropped = blur.dropped;
-  Require(width >= 2 && dropped >= 0 && width + dropped <= 64,
+/// `begin` starts the opening of x, or of what is left of it without its low bits, with a mask.
+template <typename Begin>
+RingMatrix CompareOpened(mpc::Context& party, MaskedOpening& opening, Shape size,
+                         const std::vector<std::int64_t>& thresholds, int width, const Blur& blur,
+                         Begin begin) {
+  Require(width >= 2 && blur.dropped >= 0 && width + blur.dropped <= 64,
           "BelowThresholdsPair: a width of 2 to 64 bits, with those that are dropped");
   Require(blur.unread.empty() || blur.unread.size() == thresholds.size(),
           "BelowThresholdsPair: unread bits of each threshold, or none");
-  const Index count = x.rows() * x.cols();
+  const Index count = size.rows * size.cols;
   const int bits = width - 1;
   const mpc::DcfShape shape = KeyShape(bits, blur);
-  const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  MaskedOpening::Part part =
-      opening.BeginOpenPair(WithoutLowBits(opening.HalfOf(x), dropped), 0, mask, width);
+  const RingMatrix mask = opening.DrawMask(size.rows, size.cols);
+  MaskedOpening::Part part = begin(mask);
   const DealtDcf keys = DealDcf(
-      opening, shape, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
+      opening, shape, count, 1, count, [rows = size.rows, cols = size.cols, bits](const mpc::Dealer& dealer) {
         const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
         const RingMatrix top = BitAt(r, bits);
         return DcfDealing{
@@ -74,9 +67,30 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   return half;
 }
 
+}  // namespace
+
+RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::ArithShare& x,
+                               const std::vector<std::int64_t>& thresholds, int width, const Blur& blur) {
+  Require(blur.dropped == 0, "BelowThresholdsPair: bits are dropped of a 3-of-3 sharing alone");
+  return CompareOpened(party, opening, {.rows = x.rows(), .cols = x.cols()}, thresholds, width, blur,
+                       [&](const RingMatrix& mask) { return opening.BeginOpen(x, 0, mask, width); });
+}
+
 mpc::Cost BelowThresholdsPairCost(Index count, int width, const Blur& blur) {
   return Then(DealDcfCost(KeyShape(width - 1, blur), count, count),
               PairExchangeCost(mpc::PackedBytes(width, count)));
+}
+
+RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::AdditiveShare& x,
+                               const std::vector<std::int64_t>& thresholds, int width, const Blur& blur) {
+  return CompareOpened(
+      party, opening, {.rows = x.rows(), .cols = x.cols()}, thresholds, width, blur,
+      [&](const RingMatrix& mask) { return opening.BeginOpenQuotient(x, blur.dropped, mask, width); });
+}
+
+mpc::Cost BelowThresholdsPairOfSumCost(Index count, int width, const Blur& blur) {
+  return Then(DealDcfCost(KeyShape(width - 1, blur), count, count),
+              OpeningOfSumCost(mpc::PackedBytes(width, count)));
 }
 
 mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x,

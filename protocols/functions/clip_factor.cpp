@@ -7,6 +7,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
+#include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/truncate.h"
 
 namespace trefoil::protocols {
@@ -79,13 +80,13 @@ ClipTable LinearTable(double clip, double s_max, int input_bits, int norm_bits) 
 }
 
 /// Constant pieces: on t <= s' < u the factor is that of the largest s, rounded down. s' is s in units of
-/// 2^-norm_bits, exact or (where bits are dropped) rounded down or one less, so that s is below s' + 2.
+/// 2^-norm_bits, exact or (where bits are dropped) rounded down, or one or two less, so that s is below s' + 3.
 ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits) {
   const double clip_in_units = std::sqrt(std::ldexp(clip * clip, norm_bits));
   const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, norm_bits))) + 1;
   PiecewisePolynomial pieces;
   pieces.blur.dropped = input_bits - norm_bits;
-  const std::int64_t beyond = pieces.blur.dropped > 0 ? 1 : 0;  // s' < u means s < u + beyond
+  const std::int64_t beyond = pieces.blur.dropped > 0 ? 2 : 0;  // s' < u means s < u + beyond
   pieces.thresholds.push_back(
       static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)) - beyond);
   pieces.coefficients.push_back({std::int64_t{1} << kClipFactorBits});
@@ -102,13 +103,15 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits
   return {.form = Form::kLatency, .pieces = pieces, .shift = 0};
 }
 
-/// At the resolution of the table.
-mpc::ArithShare Narrowed(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
-  return table.shift == 0 ? s : Truncate(party, s, table.shift, Range::kSigned, table.pieces.rounding);
+/// For the bulk form, at the resolution of the table.
+mpc::ArithShare Narrowed(mpc::Context& party, const ClipTable& table, const mpc::AdditiveShare& s) {
+  if (table.shift == 0) return Reshare(party, s);
+  return Truncate(party, s, table.shift, Range::kSigned, table.pieces.rounding);
 }
 
 mpc::Cost NarrowedCost(const ClipTable& table, mpc::Index count) {
-  return table.shift == 0 ? mpc::Cost() : TruncateCost(count, table.shift, table.pieces.rounding);
+  return table.shift == 0 ? ReshareCost(count)
+                          : TruncateProductCost(count, table.shift, table.pieces.rounding);
 }
 
 }  // namespace
@@ -127,20 +130,29 @@ ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form, Ro
   return table;
 }
 
-mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
+mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::AdditiveShare& s) {
+  if (table.form == Form::kLatency) return Reshaped(LookUp(party, table.pieces, s), s.rows(), s.cols());
   return Evaluate(party, table.pieces, Narrowed(party, table, s), table.form);
 }
 
 mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count) {
+  if (table.form == Form::kLatency) return LookUpOfSumCost(table.pieces, count);
   return Then(NarrowedCost(table, count), EvaluateCost(table.pieces, count, table.form));
 }
 
-FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
+FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table,
+                                     const mpc::AdditiveShare& s) {
+  if (table.form == Form::kLatency) {
+    const mpc::ArithShare both = LookUp(party, WithFirstTerm(table.pieces), s);
+    return {.factors = Reshaped(Rows(both, 0, 1), s.rows(), s.cols()),
+            .within = Reshaped(Rows(both, 1, 1), s.rows(), s.cols())};
+  }
   auto both = EvaluateAndFirst(party, table.pieces, Narrowed(party, table, s), table.form);
   return {.factors = std::move(both.values), .within = std::move(both.in_first)};
 }
 
 mpc::Cost ClipFactorAndWithinCost(const ClipTable& table, mpc::Index count) {
+  if (table.form == Form::kLatency) return LookUpOfSumCost(WithFirstTerm(table.pieces), count);
   return Then(NarrowedCost(table, count), EvaluateAndFirstCost(table.pieces, count, table.form));
 }
 

@@ -27,10 +27,10 @@ struct ClipTable {
 [[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk,
                                       Rounding rounding = Rounding::kStochastic);
 
-/// The clip factor of each squared norm. Pre: 0 <= s < 2^62.
+/// The clip factor of each squared norm, which comes as the local product that it is. Pre: 0 <= s < 2^62.
 /// Cost: ClipFactorCost: at most 14 rounds in bulk, 2 in latency form.
 [[nodiscard]] mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table,
-                                         const mpc::ArithShare& s);
+                                         const mpc::AdditiveShare& s);
 [[nodiscard]] mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count);
 
 /// Clip factors, and for each whether it is 1 because the squared norm lies in the table's first piece: 1, or 0.
@@ -44,7 +44,7 @@ struct FactorsAndWithin {
 /// has 1024 or more.
 /// Cost: ClipFactorAndWithinCost: as ClipFactor; in latency form one looked-up number an element more.
 [[nodiscard]] FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table,
-                                                   const mpc::ArithShare& s);
+                                                   const mpc::AdditiveShare& s);
 [[nodiscard]] mpc::Cost ClipFactorAndWithinCost(const ClipTable& table, mpc::Index count);
 
 }  // namespace trefoil::protocols

@@ -37,13 +37,6 @@ PiecewisePolynomial WithOriginTerm(PiecewisePolynomial f) {
   return f;
 }
 
-/// Behind the coefficients, and the origin if there is one, 1 for the first piece and 0 for the others.
-PiecewisePolynomial WithFirstTerm(PiecewisePolynomial f) {
-  f = WithOriginTerm(std::move(f));
-  for (std::size_t k = 0; k < f.coefficients.size(); ++k) f.coefficients[k].push_back(k == 0 ? 1 : 0);
-  return f;
-}
-
 /// Of what was looked up, the coefficients first, then the origin if there is one.
 ArithShare Horner(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x,
                   const ArithShare& looked_up) {
@@ -104,28 +97,45 @@ RingMatrix Corrections(const PiecewisePolynomial& f, const RingMatrix& below) {
   return rows;
 }
 
-}  // namespace
-
-ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
-  RequireWellFormed(f);
-  const auto terms = static_cast<Index>(f.coefficients.front().size());
-  const Index count = x.rows() * x.cols();
-  ArithShare corrections;
-  if (form == Form::kBulk) {
-    Require(f.blur.dropped == 0 && f.blur.unread.empty(), "LookUp: bits are left out in latency form only");
-    const ArithShare below = BelowByCarryTree(party, f, x);
-    corrections = {Corrections(f, below.own()), Corrections(f, below.next())};
-  } else {
-    // The table is applied to the 2-of-2 bits, so that only the coefficients are re-shared.
-    MaskedOpening opening(party);
-    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width, f.blur);
-    corrections = opening.Reshare(opening.dealer() ? RingMatrix() : Corrections(f, below), terms, count);
-  }
-  RingMatrix last(terms, count);
-  for (Index term = 0; term < terms; ++term) {
+ArithShare PlusLastPiece(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& corrections) {
+  RingMatrix last(corrections.rows(), corrections.cols());
+  for (Index term = 0; term < last.rows(); ++term) {
     last.row(term).setConstant(static_cast<Word>(f.coefficients.back()[static_cast<std::size_t>(term)]));
   }
   return AddPublic(party, corrections, last);
+}
+
+/// In latency form. The table is applied to the 2-of-2 bits, so that only the coefficients are re-shared.
+template <typename Share>
+ArithShare LookUpByKeys(mpc::Context& party, const PiecewisePolynomial& f, const Share& x) {
+  RequireWellFormed(f);
+  MaskedOpening opening(party);
+  const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width, f.blur);
+  const auto terms = static_cast<Index>(f.coefficients.front().size());
+  return PlusLastPiece(
+      party, f,
+      opening.Reshare(opening.dealer() ? RingMatrix() : Corrections(f, below), terms, x.rows() * x.cols()));
+}
+
+mpc::Cost KeysLookUpCost(const PiecewisePolynomial& f, Index count, const mpc::Cost& comparison) {
+  const auto coefficient_words = 8 * static_cast<std::uint64_t>(count) * f.coefficients.front().size();
+  return Then(comparison, PairExchangeCost(coefficient_words)).WithTurn();
+}
+
+}  // namespace
+
+PiecewisePolynomial WithFirstTerm(PiecewisePolynomial f) {
+  f = WithOriginTerm(std::move(f));
+  for (std::size_t k = 0; k < f.coefficients.size(); ++k) f.coefficients[k].push_back(k == 0 ? 1 : 0);
+  return f;
+}
+
+ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
+  if (form == Form::kLatency) return LookUpByKeys(party, f, x);
+  RequireWellFormed(f);
+  Require(f.blur.dropped == 0 && f.blur.unread.empty(), "LookUp: bits are left out in latency form only");
+  const ArithShare below = BelowByCarryTree(party, f, x);
+  return PlusLastPiece(party, f, {Corrections(f, below.own()), Corrections(f, below.next())});
 }
 
 mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
@@ -133,9 +143,15 @@ mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
     const Index compared = count * static_cast<Index>(f.thresholds.size());
     return Then(MsbCost(compared, f.width), BitToArithCost(1, compared));
   }
-  const auto coefficient_words = 8 * static_cast<std::uint64_t>(count) * f.coefficients.front().size();
-  return Then(BelowThresholdsPairCost(count, f.width, f.blur), PairExchangeCost(coefficient_words))
-      .WithTurn();
+  return KeysLookUpCost(f, count, BelowThresholdsPairCost(count, f.width, f.blur));
+}
+
+ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const mpc::AdditiveShare& x) {
+  return LookUpByKeys(party, f, x);
+}
+
+mpc::Cost LookUpOfSumCost(const PiecewisePolynomial& f, Index count) {
+  return KeysLookUpCost(f, count, BelowThresholdsPairOfSumCost(count, f.width, f.blur));
 }
 
 ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {

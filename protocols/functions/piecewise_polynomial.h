@@ -24,7 +24,7 @@ struct PiecewisePolynomial {
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
   /// Low bits that thresholds leave out, in latency form only (`width` is then of what is compared): then
-  /// either of two pieces may be taken for an element next to their threshold.
+  /// either of two pieces may be taken for an element next to their threshold. Dropped only of a 3-of-3 sharing.
   Blur blur{};
 };
 
@@ -35,6 +35,10 @@ struct PiecewisePolynomial {
                                      const mpc::ArithShare& x, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost LookUpCost(const PiecewisePolynomial& table, mpc::Index count,
                                    Form form = Form::kBulk);
+/// The same of a 3-of-3 sharing, in latency form: a local product's, which so need not be re-shared before. Cost: 2 rounds.
+[[nodiscard]] mpc::ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& table,
+                                     const mpc::AdditiveShare& x);
+[[nodiscard]] mpc::Cost LookUpOfSumCost(const PiecewisePolynomial& table, mpc::Index count);
 
 /// Evaluates the piece that each element lies in: comparisons with all thresholds side by side, coefficients
 /// by inner product with the (public) table, then Horner. Constant pieces (d = 0) are the result as they are.
@@ -59,5 +63,8 @@ struct ValuesAndFirst {
                                               const mpc::ArithShare& x, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& function, mpc::Index count,
                                              Form form = Form::kBulk);
+
+/// With 1 for the first piece and 0 for the others behind the coefficients, and behind the origin if there is one.
+[[nodiscard]] PiecewisePolynomial WithFirstTerm(PiecewisePolynomial function);
 
 }  // namespace trefoil::protocols

