@@ -36,6 +36,10 @@ class Ranks {
   /// Nobody returns before all have called it.
   virtual void Barrier() = 0;
 
+  /// Ends every call of every rank, on all channels, now and later, with a NetworkError, as well as they can still be told:
+  /// for a rank that fails while others, or its own other threads, wait. By any thread, at any time; never throws.
+  virtual void Abort() noexcept = 0;
+
   /// The same ranks, for another thread. Every rank calls it.
   [[nodiscard]] virtual std::unique_ptr<Ranks> NewChannel() = 0;
 };
