@@ -1,8 +1,6 @@
 #include "ml/dpsgd/training.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -11,16 +9,15 @@
 #include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
 #include "ml/batches/record_checks.h"
-#include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/initialisation.h"
+#include "ml/dpsgd/training_steps.h"
 #include "ml/noise/class_balance.h"
 #include "ml/noise/noise_source.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_journal.h"
 #include "ml/plan/step_privacy.h"
-#include "mpc/dealing/preprocessing.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/input_ahead.h"
 #include "protocols/arithmetic/reveal.h"
@@ -31,7 +28,6 @@ namespace {
 using mpc::ArithShare;
 using mpc::FixedShare;
 using mpc::Index;
-using mpc::RingMatrix;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// What is executed before the first step, once a run.
@@ -67,73 +63,6 @@ double BoundedInsider(const PrivacyPlan& plan, const TrainingSettings& settings)
   return dp::Epsilons(record, plan.delta, settings.accountant).insider;
 }
 
-/// Counts what was executed and reports it.
-class Progress {
- public:
-  Progress(mpc::Context& party, const StepPlan& plan, double sigma, const ExecutionHistory& executed,
-           int first, const std::function<void(const StepReport&)>& on_step)
-      : party_(party),
-        plan_(plan),
-        sigma_(sigma),
-        executed_(executed),
-        on_step_(on_step),
-        accountant_(plan.settings.accountant) {
-    CountAll(first);
-  }
-
-  void Report(int step) {
-    if (step > counted_to_) CountTo(NextMark(step));
-    const net::Counters& counters = party_.transport().counters();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
-    on_step_({.step = step,
-              .steps = plan_.settings.steps,
-              .seconds = seconds.count(),
-              .rounds = counters.rounds,
-              .bytes_sent = counters.bytes_sent + counters.bytes_offline,
-              .epsilon_outsider = epsilons_.outsider,
-              .epsilon_insider = epsilons_.insider});
-  }
-
- private:
-  /// The step to whose end epsilon is computed: `step`, but where that takes as long as several steps (PLD),
-  /// the next of twenty marks. So what is reported is never below what was spent.
-  [[nodiscard]] int NextMark(int step) const {
-    constexpr int kMarks = 20;
-    if (plan_.settings.accountant != dp::AccountantKind::kPld) return step;
-    const int stride = (plan_.settings.steps + kMarks - 1) / kMarks;
-    return std::min((step + stride - 1) / stride * stride, plan_.settings.steps);
-  }
-
-  void CountTo(int step) {
-    // What is done again changes what was counted before; what is new adds to it.
-    if (counted_to_ < executed_.FirstFresh()) return CountAll(step);
-    accountant_.Add(EventOf(plan_, sigma_, executed_.Steps(step) - executed_.Steps(counted_to_),
-                            executed_.Participation(step) - executed_.Participation(counted_to_)));
-    Counted(step);
-  }
-
-  void CountAll(int step) {
-    accountant_ = dp::RecordAccountant(plan_.settings.accountant);
-    for (const auto& event : executed_.Events(step, false)) accountant_.Add(event);
-    Counted(step);
-  }
-
-  void Counted(int step) {
-    counted_to_ = step;
-    epsilons_ = accountant_.Epsilons(plan_.settings.delta);
-  }
-
-  mpc::Context& party_;
-  const StepPlan& plan_;
-  double sigma_;
-  const ExecutionHistory& executed_;
-  const std::function<void(const StepReport&)>& on_step_;
-  dp::RecordAccountant accountant_;
-  dp::EpsilonPair epsilons_;
-  int counted_to_ = 0;  ///< of the run's steps
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& settings) {
   if (!settings.initialisation) return std::nullopt;
   return MakeInitialisationPlan(settings);
@@ -166,64 +95,6 @@ FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
   if (!IsNetwork(plan)) return {zero, plan.settings.fraction_bits};
   RandomStream coins(protocols::JointSeed(party));
   return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
-}
-
-/// What the steps of a session work with.
-struct Steps {
-  mpc::Context& party;
-  const StepPlan& plan;
-  BatchSource& source;
-  NoiseSource& noise;
-  double sigma;
-  StepJournal& announcements;
-  Progress& progress;
-  const TrainingHooks& hooks;
-  const std::vector<std::int64_t>& class_counts;
-};
-
-/// A checkpoint, where the job has them.
-void Keep(const Steps& run, const TrainingState& state, const std::optional<ArithShare>& counts = {}) {
-  if (run.hooks.checkpoint_every > 0)
-    run.hooks.on_checkpoint({state, run.source.Coins(), counts, run.class_counts});
-}
-
-/// On a fixed clip.
-TrainingState StepOnBlocks(const Steps& run, mpc::Context& party, int step, const TrainingState& state) {
-  auto sum = Gradient(party, run.plan, run.source.Next(party, step, 0), state.weights);
-  for (int block = 1; block < run.plan.blocks; ++block)
-    sum = sum + Gradient(party, run.plan, run.source.Next(party, step, block), state.weights);
-  return ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
-}
-
-TrainingState StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step,
-                                 const TrainingState& state) {
-  auto stream = RandomStream::FromSystem();
-  const StepNoise gradient = run.noise.Next();
-  const StepNoise within = ClipCountNoise(run.plan, run.sigma, stream);
-  return AdaptiveStep(party, run.plan, run.source.Next(party, step, 0), state,
-                      {.gradient = gradient.values(), .within = within.values()});
-}
-
-/// From the steps that `state` has done to the last.
-TrainingState RunSteps(const Steps& run, TrainingState state) {
-  const int last = run.plan.settings.steps;
-  if (state.step == last) return state;
-  // What a step in blocks has to be dealt is not to lie in memory all at once.
-  const auto ahead = run.plan.settings.block_rows > 0 ? 0 : run.plan.settings.steps_ahead;
-  mpc::Preprocessing runs(run.party, {.runs = last - state.step, .ahead = ahead, .rotate = true});
-  for (int step = static_cast<int>(state.step); step < last; ++step) {
-    run.announcements.Before(step);
-    if (run.hooks.before_step) run.hooks.before_step(step);
-    runs.Run([&](mpc::Context& party) {
-      const bool adaptive = run.plan.settings.adaptive.has_value();
-      state = adaptive ? StepOnAdaptiveClip(run, party, step, state) : StepOnBlocks(run, party, step, state);
-    });
-    // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
-    if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
-      Keep(run, state);
-    run.progress.Report(step + 1);
-  }
-  return state;
 }
 
 /// Opens what the evaluation counts once in a run: new counts only after all three have kept them, so that whoever goes
