@@ -78,6 +78,19 @@ void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
   throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
 }
 
+void Job::UseRanks(int ranks) {
+  if (ranks > 1)
+    throw ConfigError(fmt::format("[party] ranks: found {} for a job of type {}, expected 1", ranks, type()));
+}
+
+void Job::TakeRanks(mpc::Ranks& ranks) {
+  Require(ranks.count() == 1, "Job::TakeRanks: a job that UseRanks has let have them");
+}
+
+void Job::Serve(mpc::Context& /*party*/) {
+  Require(false, "Job::Serve: a job that UseRanks has let have more than one rank");
+}
+
 void Job::TakeVectorsOf(VectorProgram& /*program*/) {
   throw ConfigError(
       fmt::format("type: found \"{}\", expected \"sum\", whose vectors a program can bring", type()));

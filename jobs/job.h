@@ -20,6 +20,7 @@
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
 #include "mpc/fixed_point.h"
+#include "mpc/ranks.h"
 #include "protocols/cost_model.h"
 
 namespace trefoil {
@@ -253,6 +254,12 @@ class Job {
   /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
   [[nodiscard]] std::string FeatureModel() const { return Records() ? FeatureModelOf(*Records()) : ""; }
 
+  /// Its parties are of `ranks` machines each (mpc/ranks.h), and Plan() is of what the first of them sends. Right after the
+  /// job is read, on every rank. Throws ConfigError where its type or its settings do not allow for more than one.
+  virtual void UseRanks(int ranks);
+  /// The machines of this party, after UseRanks(ranks.count()), before Run or Serve; they outlive the job.
+  virtual void TakeRanks(mpc::Ranks& ranks);
+
   /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program` outlives the
   /// job. Throws ConfigError where the job's type takes none.
   virtual void TakeVectorsOf(VectorProgram& program);
@@ -273,6 +280,9 @@ class Job {
   /// The secure computation, once all inputs are loaded. Cost: Plan(). Throws NetworkError, ProtocolError, and
   /// what `output` throws.
   [[nodiscard]] virtual JobResult Run(mpc::Context& party, Output& output) = 0;
+  /// What ranks above 0 do in place of Inputs and Run: their part of rank 0's work, on data that this gives them, until it
+  /// needs them no more. Throws NetworkError, ProtocolError.
+  virtual void Serve(mpc::Context& party);
   /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
   /// or nothing.
   [[nodiscard]] virtual std::string ResultLine(const nlohmann::ordered_json& /*summary*/) const { return {}; }
