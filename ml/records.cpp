@@ -88,24 +88,18 @@ double OnNormLattice(const StepPlan& plan, double bound) {
 }
 
 /// Encodes `height` slots: slot k as record rows[k], or, where that is kPadding or there is none, some other
-/// record of the owner's into memory that nobody reads, its own row staying zero. So as many records are read
-/// and encoded however many were drawn, and they lie as far apart in memory or in a file as those.
+/// record of the owner's (RowsToRead) into memory that nobody reads, its own row staying zero.
 /// encode(row, out, to) writes a record to row `to` of `out`.
 template <typename Encode>
 RingMatrix EncodeSlots(const std::vector<std::int64_t>& rows, std::int64_t held, Index height, Index columns,
                        Encode encode) {
   RingMatrix out = RingMatrix::Zero(height, columns);
   RingMatrix unread(1, columns);
-  std::uint64_t state = std::accumulate(rows.begin(), rows.end(), std::uint64_t{0});  // others in each batch
-  for (Index k = 0; k < height; ++k) {
-    state = (state + static_cast<std::uint64_t>(k)) * 0x9E3779B97F4A7C15ULL;
-    const bool listed = k < static_cast<Index>(rows.size());
-    const std::int64_t row = listed ? rows[static_cast<std::size_t>(k)] : kPadding;
-    const bool padding = row == kPadding;
-    if (padding && held == 0) continue;  // nothing can be drawn, so that there is nothing to hide
-    const auto other = static_cast<std::int64_t>((state >> 32) %
-                                                 static_cast<std::uint64_t>(std::max<std::int64_t>(held, 1)));
-    encode(padding ? other : row, padding ? unread : out, padding ? 0 : k);
+  const auto read = RowsToRead(rows, held, height);
+  for (std::size_t k = 0; k < read.size(); ++k) {
+    if (read[k] == kPadding) continue;
+    const bool padding = k >= rows.size() || rows[k] == kPadding;
+    encode(read[k], padding ? unread : out, padding ? 0 : static_cast<Index>(k));
   }
   return out;
 }
@@ -157,6 +151,22 @@ std::uint64_t LargestNorm(std::uint64_t largest_squared_norm) {
   while (norm > 0 && norm * norm >= largest_squared_norm) --norm;
   while (norm * norm < largest_squared_norm) ++norm;
   return norm;
+}
+
+std::vector<std::int64_t> RowsToRead(const std::vector<std::int64_t>& rows, std::int64_t held,
+                                     std::int64_t height) {
+  std::vector<std::int64_t> read;
+  read.reserve(static_cast<std::size_t>(height));
+  std::uint64_t state = std::accumulate(rows.begin(), rows.end(), std::uint64_t{0});  // others in each batch
+  for (std::size_t k = 0; k < static_cast<std::size_t>(height); ++k) {
+    state = (state + static_cast<std::uint64_t>(k)) * 0x9E3779B97F4A7C15ULL;
+    const std::int64_t row = k < rows.size() ? rows[k] : kPadding;
+    const auto other = static_cast<std::int64_t>((state >> 32) %
+                                                 static_cast<std::uint64_t>(std::max<std::int64_t>(held, 1)));
+    // Where nothing is held nothing can be drawn, so that there is nothing to hide.
+    read.push_back(row == kPadding && held > 0 ? other : row);
+  }
+  return read;
 }
 
 Index EncodedColumns(const StepPlan& plan) {

@@ -28,6 +28,12 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// 2^62.
 [[nodiscard]] std::uint64_t LargestNorm(std::uint64_t largest_squared_norm);
 
+/// For each of `height` slots the record that is read for it: rows[k], or some other of those that are `held` where that
+/// is kPadding or there is none; kPadding for all where none is held. So as many are read however many were drawn, and
+/// they lie as far apart in memory or in a file as those.
+[[nodiscard]] std::vector<std::int64_t> RowsToRead(const std::vector<std::int64_t>& rows, std::int64_t held,
+                                                   std::int64_t height);
+
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
 /// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm

@@ -28,6 +28,7 @@
 #include "jobs/records/record_fields.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_privacy.h"
+#include "ml/ranks/serve_steps.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
 
@@ -84,11 +85,20 @@ class DpsgdJob : public Job {
     return ModelSchemaOf(released);
   }
 
+  void UseRanks(int ranks) override {
+    ml::CheckRanks(settings_, ranks);
+    rank_count_ = ranks;
+  }
+  void TakeRanks(mpc::Ranks& ranks) override {
+    Require(ranks.count() == rank_count_, "DpsgdJob::TakeRanks: as many as the job is to be run by");
+    ranks_ = &ranks;
+  }
   void TakeRecordsOf(SharedRecords& records) override { records_ = &records; }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  void Serve(mpc::Context& party) override { ml::ServeSteps(party, settings_, *ranks_); }
   [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override {
     return EvaluationLine(job_, summary.value("evaluation", nlohmann::ordered_json()));
   }
@@ -109,6 +119,8 @@ class DpsgdJob : public Job {
   DpsgdSettings job_;
   ml::TrainingSettings settings_;
   mutable std::optional<ml::PrivacyPlan> privacy_;  // once it is asked for: calibration takes its time
+  int rank_count_ = 1;                              ///< machines of a party
+  mpc::Ranks* ranks_ = nullptr;                     ///< after TakeRanks
   SharedRecords* records_ = nullptr;                ///< data.source "store": after TakeRecordsOf
   ml::OwnRecords own_;                              ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
@@ -164,10 +176,10 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
-                   .cost = ml::PlannedRunCost(settings_, form),
-                   .chosen = !link || ml::PlannedForm(settings_, *link) == form,
-                   .step = ml::PlannedStepCost(settings_, form)};
-    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link);
+                   .cost = ml::PlannedRunCost(settings_, form, rank_count_),
+                   .chosen = !link || ml::PlannedForm(settings_, *link, rank_count_) == form,
+                   .step = ml::PlannedStepCost(settings_, form, rank_count_)};
+    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link, rank_count_);
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
@@ -308,7 +320,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     deposits = TakeDeposits(party, *records_, output, plan);
   }
   auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption,
-                           std::move(deposits.rows), deposits.batch);
+                           std::move(deposits.rows), deposits.batch, ranks_);
   const auto evaluation = EvaluationJson(job_, trained);
   if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
   JobResult result{.summary = {{"steps", settings_.steps},

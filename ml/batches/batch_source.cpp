@@ -38,8 +38,9 @@ class OwnerPoissonSource final : public BatchSource {
   OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
       : plan_(plan),
         own_(own),
+        self_(self),
         max_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
-        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings)),
+        inputs_([this] { return NextRows(); }, RecordShapes(plan, BatchLimits(plan.settings)),
                 NarrowRows(plan)) {}
 
   void Share(mpc::Context&) override {}
@@ -53,15 +54,14 @@ class OwnerPoissonSource final : public BatchSource {
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
  private:
-  RingMatrix DrawBatch() {
-    const double rate = SamplingRate(plan_.settings);
-    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, max_)
-                                       : DrawRows(coins_, own_.rows(), rate, max_);
+  RingMatrix NextRows() {
+    auto drawn = DrawBatch(coins_, plan_, own_, self_);
     return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), max_), max_);
   }
 
   const StepPlan& plan_;
   const OwnRecords& own_;
+  const int self_;
   const std::int64_t max_;
   RandomStream coins_ = RandomStream::FromSystem();
   protocols::InputAhead inputs_;
@@ -194,6 +194,15 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
   for (std::size_t owner = 0; owner < shapes.size(); ++owner)
     shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
   return shapes;
+}
+
+std::vector<std::int64_t> DrawBatch(RandomStream& coins, const StepPlan& plan, const OwnRecords& own,
+                                    int self) {
+  if (plan.settings.sampling == Sampling::kFull) return AllRowsOf(own);
+  const double rate = SamplingRate(plan.settings);
+  const std::int64_t most = BatchLimits(plan.settings).at(static_cast<std::size_t>(self));
+  return plan.settings.groups ? DrawGroups(coins, own.groups, rate, most)
+                              : DrawRows(coins, own.rows(), rate, most);
 }
 
 mpc::NarrowColumns NarrowRows(const StepPlan& plan) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/secrets/random.h"
 #include "ml/dpsgd/checkpoint.h"
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
@@ -18,6 +19,11 @@ namespace trefoil::ml {
 
 /// How these travel where owners input them afresh in each step: x modulo 2^row_bits, the others in words.
 [[nodiscard]] mpc::NarrowColumns NarrowRows(const StepPlan& plan);
+
+/// This party's rows of one batch, by private coins: with owner-poisson sampling those of DrawRows or DrawGroups, at most
+/// its BatchLimits; with full batches all.
+[[nodiscard]] std::vector<std::int64_t> DrawBatch(RandomStream& coins, const StepPlan& plan,
+                                                  const OwnRecords& own, int self);
 
 /// Where a step's batch comes from.
 class BatchSource {

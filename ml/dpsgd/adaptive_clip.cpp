@@ -87,7 +87,8 @@ TrainingState AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batc
 
 mpc::Cost AdaptiveStepCost(const StepPlan& plan, Index batch_rows) {
   const mpc::Cost opening = Then(protocols::ReshareCost(1), protocols::RevealCost(1));
-  return Then(AdaptiveGradientCost(plan, batch_rows), Parallel(ApplyUpdateCost(plan), opening));
+  return Then(AdaptiveGradientCost(plan, batch_rows),
+              Parallel(ApplyUpdateCost(plan, ShapeOfWeights(plan).weights()), opening));
 }
 
 }  // namespace trefoil::ml

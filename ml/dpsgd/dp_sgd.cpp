@@ -139,12 +139,11 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
           .clip_at = state.clip_at};
 }
 
-mpc::Cost ApplyUpdateCost(const StepPlan& plan) {
-  const Index count = ShapeOfWeights(plan).weights();
+mpc::Cost ApplyUpdateCost(const StepPlan& plan, Index entries) {
   const protocols::Rounding rounding = plan.settings.truncation;
-  const mpc::Cost of_sum = protocols::TruncateNarrowCost(count, plan.update_shift, rounding, plan.row_bits);
+  const mpc::Cost of_sum = protocols::TruncateNarrowCost(entries, plan.update_shift, rounding, plan.row_bits);
   if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;
-  return Parallel(of_sum, protocols::TruncateCost(count, plan.update_shift, rounding));
+  return Parallel(of_sum, protocols::TruncateCost(entries, plan.update_shift, rounding));
 }
 
 mpc::AdditiveShare Gradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
@@ -174,7 +173,7 @@ TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& 
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   if (plan.settings.adaptive) return AdaptiveStepCost(plan, batch_rows);
-  return Then(GradientCost(plan, batch_rows), ApplyUpdateCost(plan));
+  return Then(GradientCost(plan, batch_rows), ApplyUpdateCost(plan, ShapeOfWeights(plan).weights()));
 }
 
 double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {

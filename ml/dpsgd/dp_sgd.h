@@ -65,11 +65,12 @@ struct TrainingState {
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
 /// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or without.
-/// Where rows are narrow, both terms are truncated apart, beside each other: no round more. Post-processing.
-/// Cost: ApplyUpdateCost.
+/// Where rows are narrow, both terms are truncated apart, beside each other: no round more. Post-processing. Entry by entry,
+/// so that `state` and the sum may be some of the entries alone.
+/// Cost: ApplyUpdateCost, of so many entries.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                                         const mpc::AdditiveShare& noisy_sum);
-[[nodiscard]] mpc::Cost ApplyUpdateCost(const StepPlan& plan);
+[[nodiscard]] mpc::Cost ApplyUpdateCost(const StepPlan& plan, mpc::Index entries);
 
 /// The sum of the clipped gradients of a batch or of a block of one, of a linear model or a network, of ShapeOfWeights: what
 /// AddNoise takes. Those of blocks add up to that of the batch.

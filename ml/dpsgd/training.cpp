@@ -18,6 +18,9 @@
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_journal.h"
 #include "ml/plan/step_privacy.h"
+#include "ml/ranks/rank_rows.h"
+#include "ml/ranks/rank_steps.h"
+#include "ml/ranks/serve_steps.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/input_ahead.h"
 #include "protocols/arithmetic/reveal.h"
@@ -178,15 +181,17 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
   return privacy;
 }
 
-mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
+mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form, int ranks) {
   const StepPlan plan = MakeStepPlan(settings, form);
+  CheckRanks(settings, ranks);
+  if (ranks > 1) return RankStepCost(plan, ranks);
   if (settings.sampling == Sampling::kDeposited || settings.block_rows > 0) {
     const mpc::Cost lifting = settings.batches ? LiftDepositedCost(plan, plan.block_rows) : mpc::Cost();
     const mpc::Cost block =
         Then(Then(lifting, EncodeDepositedCost(plan, plan.block_rows)), GradientCost(plan, plan.block_rows));
     mpc::Cost cost = block;
     for (std::int64_t k = 1; k < plan.blocks; ++k) cost = Then(cost, block);
-    return Then(cost, ApplyUpdateCost(plan));
+    return Then(cost, ApplyUpdateCost(plan, ShapeOfWeights(plan).weights()));
   }
   const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
   if (settings.sampling != Sampling::kOwnerPoisson) return step;
@@ -195,8 +200,11 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks, const HeldOutRecords& held_out, const Resumption& resumption,
-                     std::vector<ArithShare> deposited, const DepositedBatch& batch) {
-  const Index block_rows = MakeStepPlan(settings).block_rows;  // refuses bad settings before sending
+                     std::vector<ArithShare> deposited, const DepositedBatch& batch, mpc::Ranks* ranks) {
+  const int rank_count = ranks == nullptr ? 1 : ranks->count();
+  const Index rows = RowsAtOnce(MakeStepPlan(settings), rank_count);  // refuses bad settings before sending
+  CheckRanks(settings, rank_count);
+  const bool shares_steps = rank_count > 1;
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
   const bool in_batches = settings.batches.has_value() || settings.block_rows > 0;
@@ -205,15 +213,17 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
   auto initialisation = InitialisationOf(settings);
-  StepPlan plan = FasterPlan(settings, block_rows, protocols::MeasureLink(party));
+  StepPlan plan = FasterPlan(settings, rows, protocols::MeasureLink(party));
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;
   const auto before = EventsBeforeSteps(plan, initialisation);
   // The noise is fixed before the coins: it is published, and they are not.
   const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
-  const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins,
-                                      std::move(deposited), batch);
+  const auto source = shares_steps
+                          ? MakeRankSource(party.self(), plan, own, *ranks, RandomStream::FromSystem())
+                          : MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins,
+                                            std::move(deposited), batch);
   const ExecutionHistory executed(plan, sigma, before, resumption.earlier, from_start, first,
                                   ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =
@@ -224,7 +234,8 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   if (hooks.on_plan)
     hooks.on_plan(result.record, {.job_hash = {}, .run_id = {}, .events = executed.EventsBefore()});
   // Each party hears from both others here, so that none goes on before all have come so far.
-  protocols::RequireSameEverywhere(party, constants, "constants of the training");
+  protocols::RequireSameEverywhere(party, shares_steps ? LaneConstants(constants, *ranks) : constants,
+                                   "constants of the training");
   StepJournal announcements(settings.steps, executed, hooks.before_steps);
   announcements.Before(first);
   if (settings.standardisation) {
@@ -232,17 +243,26 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
     CheckOwnRecords(settings, own, party.self());
   }
 
-  if (first < settings.steps) source->Share(party);
+  if (first < settings.steps && !shares_steps) source->Share(party);
   result.class_counts = BalanceClasses(party, own, resumption.from, plan, initialisation);
   result.class_weights = WeightsOf(plan.class_weights);
-  NoiseSource noise(plan, sigma, RandomStream::FromSystem());
+  NoiseSource noise(plan, sigma, shares_steps ? SliceShape(plan, rank_count) : ShapeOfWeights(plan),
+                    RandomStream::FromSystem());
   Progress progress(party, plan, sigma, executed, first, hooks.on_step);
   TrainingState state = from_start
                             ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
                             : resumption.from->state;
   if (from_start && settings.adaptive) state.clip_at = 0;
-  const Steps steps{party, plan, *source, noise, sigma, announcements, progress, hooks, result.class_counts};
+  Steps steps{party, plan, *source, noise, sigma, announcements, progress, hooks, result.class_counts};
   if (from_start) Keep(steps, state);
+  std::optional<RankSteps> shared;
+  if (shares_steps) {
+    TellOfSteps(*ranks, {plan, sigma, first, hooks.checkpoint_every});
+    if (first < settings.steps) {
+      steps.shared = &shared.emplace(plan, noise, *ranks, state);
+      source->Share(party);
+    }
+  }
   progress.Report(first);
   state = RunSteps(steps, std::move(state));
   if (settings.adaptive) result.last_clip = ClipAt(settings, plan.grid, state.clip_at.value());

@@ -15,6 +15,7 @@
 #include "mpc/context.h"
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "mpc/ranks.h"
 
 namespace trefoil::ml {
 
@@ -127,8 +128,10 @@ struct HeldOutRecords {
                                    bool from_start, int first);
 
 /// What one step is declared to cost where comparisons have this form: the step on a batch and, with
-/// owner-poisson sampling, its input, which is sent ahead (offline). Throws as MakeStepPlan.
-[[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
+/// owner-poisson sampling, its input, which is sent ahead (offline); of parties of `ranks` machines on each lane. Throws as
+/// MakeStepPlan and CheckRanks.
+[[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form,
+                                        int ranks = 1);
 
 /// What the caller is told while a training runs. on_step and on_record must be set. What a hook throws ends it.
 struct TrainingHooks {
@@ -195,6 +198,6 @@ using DepositedBatch = std::function<mpc::ArithShare(std::int64_t number)>;
                                    const OwnRecords& own, const TrainingHooks& hooks,
                                    const HeldOutRecords& held_out = {}, const Resumption& resumption = {},
                                    std::vector<mpc::ArithShare> deposited = {},
-                                   const DepositedBatch& batch = {});
+                                   const DepositedBatch& batch = {}, mpc::Ranks* ranks = nullptr);
 
 }  // namespace trefoil::ml

@@ -88,6 +88,17 @@ TrainingState StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step
                       {.gradient = gradient.values(), .within = within.values()});
 }
 
+/// Of steps that ranks share, `state` stays as it was.
+void DoStep(const Steps& run, mpc::Context& party, int step, TrainingState& state) {
+  if (run.shared != nullptr) {
+    run.shared->Step(party, run.source.Next(party, step, 0));
+  } else if (run.plan.settings.adaptive) {
+    state = StepOnAdaptiveClip(run, party, step, state);
+  } else {
+    state = StepOnBlocks(run, party, step, state);
+  }
+}
+
 }  // namespace
 
 TrainingState RunSteps(const Steps& run, TrainingState state) {
@@ -96,17 +107,22 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
   // What a step in blocks has to be dealt is not to lie in memory all at once.
   const auto ahead = run.plan.settings.block_rows > 0 ? 0 : run.plan.settings.steps_ahead;
   mpc::Preprocessing runs(run.party, {.runs = last - state.step, .ahead = ahead, .rotate = true});
-  for (int step = static_cast<int>(state.step); step < last; ++step) {
-    run.announcements.Before(step);
-    if (run.hooks.before_step) run.hooks.before_step(step);
-    runs.Run([&](mpc::Context& party) {
-      const bool adaptive = run.plan.settings.adaptive.has_value();
-      state = adaptive ? StepOnAdaptiveClip(run, party, step, state) : StepOnBlocks(run, party, step, state);
-    });
-    // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
-    if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
-      Keep(run, state);
-    run.progress.Report(step + 1);
+  try {
+    for (int step = static_cast<int>(state.step); step < last; ++step) {
+      run.announcements.Before(step);
+      if (run.hooks.before_step) run.hooks.before_step(step);
+      if (run.shared != nullptr) run.shared->WaitForOthers();
+      runs.Run([&](mpc::Context& party) { DoStep(run, party, step, state); });
+      // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
+      if (IsCheckpointDue(step, last, run.hooks.checkpoint_every)) {
+        if (run.shared != nullptr) state = run.shared->Gathered();
+        Keep(run, state);
+      }
+      run.progress.Report(step + 1);
+    }
+  } catch (...) {
+    if (run.shared != nullptr) run.shared->Abort();
+    throw;
   }
   return state;
 }

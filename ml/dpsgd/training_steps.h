@@ -13,6 +13,7 @@
 #include "ml/plan/execution_history.h"
 #include "ml/plan/step_journal.h"
 #include "ml/plan/step_plan.h"
+#include "ml/ranks/rank_steps.h"
 #include "mpc/context.h"
 
 namespace trefoil::ml {
@@ -55,12 +56,14 @@ struct Steps {
   Progress& progress;
   const TrainingHooks& hooks;
   const std::vector<std::int64_t>& class_counts;
+  RankSteps* shared = nullptr;  ///< where this is rank 0 of several
 };
 
 /// A checkpoint, where the job has them; `counts`: what the evaluation has counted.
 void Keep(const Steps& run, const TrainingState& state, const std::optional<mpc::ArithShare>& counts = {});
 
-/// From the steps that `state` has done to the last. Throws NetworkError, ProtocolError, and what a hook throws.
+/// From the steps that `state` has done to the last; those that ranks share, with them: ServeSteps() is the others' part.
+/// Throws NetworkError, ProtocolError, and what a hook throws.
 [[nodiscard]] TrainingState RunSteps(const Steps& run, TrainingState state);
 
 }  // namespace trefoil::ml

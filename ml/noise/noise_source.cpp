@@ -34,7 +34,10 @@ std::function<StepNoise(const std::atomic<bool>& unwanted)> NoiseMaker(mpc::Inde
 }
 
 NoiseSource::NoiseSource(const StepPlan& plan, double sigma, RandomStream stream)
-    : rows_(ShapeOfWeights(plan).inputs), cols_(ShapeOfWeights(plan).outputs) {
+    : NoiseSource(plan, sigma, ShapeOfWeights(plan), std::move(stream)) {}
+
+NoiseSource::NoiseSource(const StepPlan& plan, double sigma, const LayerShape& shape, RandomStream stream)
+    : rows_(shape.inputs), cols_(shape.outputs) {
   if (sigma == 0) return;
   ahead_.emplace(kStepsAhead, NoiseMaker(rows_, cols_, dp::DiscreteGaussian(NoiseVariance(plan, sigma)),
                                          std::move(stream)));

@@ -30,11 +30,12 @@ class StepNoise {
 /// Not copyable or movable; used by one thread.
 class NoiseSource {
  public:
-  /// `stream` is RandomStream::FromSystem() but in tests.
+  /// Of ShapeOfWeights, or of a part of all coordinates, which is of `shape`. `stream` is RandomStream::FromSystem() but in tests.
   /// Throws ConfigError where the variance is out of the sampler's domain.
   NoiseSource(const StepPlan& plan, double sigma, RandomStream stream);
+  NoiseSource(const StepPlan& plan, double sigma, const LayerShape& shape, RandomStream stream);
 
-  /// The next step's samples, of ShapeOfWeights.
+  /// The next step's samples.
   [[nodiscard]] StepNoise Next();
   /// Waits until nothing more is drawn before Next is called. For measurements.
   void WaitUntilFull();

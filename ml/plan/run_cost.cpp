@@ -11,6 +11,8 @@
 #include "ml/noise/class_balance.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/plan/step_plan.h"
+#include "ml/ranks/rank_rows.h"
+#include "ml/ranks/rank_steps.h"
 #include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/input.h"
@@ -52,7 +54,7 @@ double MaxBytes(const mpc::Cost& cost) {
 }
 
 /// What comes before the first step, once.
-mpc::Cost SetUpCost(const StepPlan& plan) {
+mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   const TrainingSettings& settings = plan.settings;
   mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
   const bool shared_once = settings.sampling != Sampling::kOwnerPoisson &&
@@ -67,7 +69,7 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
   if (settings.deposited && shared_once) {
     cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
   } else if (shared_once) {
-    cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
+    cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, RankLimits(settings, ranks))));
   }
   if (settings.balance_sigma) cost = Then(cost, OpenClassCountsCost(plan));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
@@ -76,8 +78,8 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
 
 /// Multiplications and additions of a step's ring products: forward and for the gradient, three shares of
 /// products each.
-double MultiplyAdds(const StepPlan& plan) {
-  return 2 * 3 * static_cast<double>(plan.batch_rows) * static_cast<double>(ShapeOfWeights(plan).weights());
+double MultiplyAdds(const StepPlan& plan, std::int64_t rows) {
+  return 2 * 3 * static_cast<double>(rows) * static_cast<double>(ShapeOfWeights(plan).weights());
 }
 
 double SecondsPerElement(const TrainingSettings& settings) {
@@ -86,15 +88,15 @@ double SecondsPerElement(const TrainingSettings& settings) {
   return settings.sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
 }
 
-double BatchElements(const StepPlan& plan) {
-  return static_cast<double>(plan.batch_rows) * static_cast<double>(EncodedColumns(plan));
+double BatchElements(const StepPlan& plan, std::int64_t rows) {
+  return static_cast<double>(rows) * static_cast<double>(EncodedColumns(plan));
 }
 
 }  // namespace
 
-RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
-  const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form));
-  const mpc::Cost step = PlannedStepCost(settings, form);
+RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks) {
+  const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form), ranks);
+  const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   // Each step begins one turn of the roles later than the one before (mpc/dealing/preprocessing.h).
   std::array<mpc::Cost, net::kParties> turned{step, Then(mpc::Cost().WithTurn(), step),
                                               Then(mpc::Cost().WithTurn().WithTurn(), step)};
@@ -109,19 +111,19 @@ RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
   return run;
 }
 
-protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link) {
-  return FasterForm(settings, MakeStepPlan(settings).block_rows, link);
+protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link, int ranks) {
+  return FasterForm(settings, RowsAtOnce(MakeStepPlan(settings), ranks), link);
 }
 
-double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
-                         const protocols::Link& link) {
+double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form, const protocols::Link& link,
+                         int ranks) {
   const StepPlan plan = MakeStepPlan(settings, form);
-  const mpc::Cost step = PlannedStepCost(settings, form);
+  const mpc::Cost step = PlannedStepCost(settings, form, ranks);
+  const std::int64_t rows = ranks > 1 ? RowsAtOnce(plan, ranks) : plan.batch_rows;
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
-                           BatchElements(plan) * SecondsPerElement(settings) +
-                           MultiplyAdds(plan) * kSecondsPerMultiplyAdd +
-                           DpSgdStepSeconds(plan, plan.batch_rows);
-  const mpc::Cost before = SetUpCost(plan);
+                           BatchElements(plan, rows) * SecondsPerElement(settings) +
+                           MultiplyAdds(plan, rows) * kSecondsPerMultiplyAdd + DpSgdStepSeconds(plan, rows);
+  const mpc::Cost before = SetUpCost(plan, ranks);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps;
   return protocols::ExpectedSeconds(before, setting_up, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);

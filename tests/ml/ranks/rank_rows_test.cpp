@@ -1,0 +1,169 @@
+#include "ml/ranks/rank_rows.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/thread_ranks.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+/// Record k of a party has the first feature (k + 1)/8, and a class and a weight of its own.
+OwnRecords NumberedRecords(const TrainingSettings& settings, int rows) {
+  OwnRecords records;
+  records.x.setZero(rows, settings.features);
+  for (int k = 0; k < rows; ++k) {
+    records.x(k, 0) = static_cast<float>(k + 1) / 8;
+    records.y.push_back(k % settings.classes);
+    if (settings.max_record_weight) records.weights.push_back((k + 1) / 8.0);
+  }
+  return records;
+}
+
+/// The batches that parties of so many machines input: [batch][owner][slot], slots in the order of ranks; of each slot its
+/// numbers as they are encoded. Party 0's records are `rows`, the others have none.
+using Slots = std::vector<std::array<std::vector<std::vector<mpc::Word>>, net::kParties>>;
+
+Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ranks, std::size_t batches) {
+  const StepPlan plan = MakeStepPlan(settings);
+  const auto limits = RankLimits(settings, ranks);
+  const OwnRecords none;
+  const mpc::Word of_rows = ~mpc::Word{0} >> (64 - plan.row_bits);
+  Slots slots(batches);
+  for (auto& batch : slots) {
+    for (std::size_t owner = 0; owner < limits.size(); ++owner)
+      batch.at(owner).assign(static_cast<std::size_t>(ranks * limits.at(owner)), {});
+  }
+  std::mutex mutex;
+  RunRanks(ranks, Seed{1}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    const auto source = MakeRankSource(party.self(), plan, party.self() == 0 ? rows : none, own_ranks,
+                                       RandomStream(FixedKey(static_cast<std::uint8_t>(7 + party.self()))));
+    source->Share(party);
+    for (auto& drawn : slots) {
+      const Batch& batch = source->Next(party, 0, 0);
+      // Each party's own components add up to the rows.
+      const std::lock_guard lock(mutex);
+      Index row = 0;
+      for (std::size_t owner = 0; owner < limits.size(); ++owner) {
+        for (std::int64_t k = 0; k < limits.at(owner); ++k, ++row) {
+          auto& slot = drawn.at(owner).at(static_cast<std::size_t>(own_ranks.rank() * limits.at(owner) + k));
+          std::vector<mpc::Word> words;
+          const auto take = [&](const mpc::ArithShare& part) {
+            for (Index col = 0; col < part.cols(); ++col) words.push_back(part.own()(row, col));
+          };
+          take(batch.x.ring());
+          take(batch.y.ring());
+          take(batch.squared_norms);
+          if (batch.weights.size() > 0) take(batch.weights);
+          slot.resize(words.size());
+          for (std::size_t word = 0; word < words.size(); ++word) {
+            slot[word] += words[word];
+            if (word < static_cast<std::size_t>(batch.x.cols())) slot[word] &= of_rows;
+          }
+        }
+      }
+    }
+  });
+  return slots;
+}
+
+/// As EncodeRecords has them.
+std::vector<mpc::Word> Encoded(const TrainingSettings& settings, const OwnRecords& records,
+                               std::int64_t row) {
+  const mpc::RingMatrix words = EncodeRecords(MakeStepPlan(settings), records, {row}, 1);
+  return {words.data(), words.data() + words.size()};
+}
+
+TEST(RankLimits, AreRoundedUp) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {40, 9, 8};
+  settings.max_batch_per_owner = 20;
+  EXPECT_THAT(RankLimits(settings, 4), testing::ElementsAre(5, 3, 2));
+  EXPECT_THAT(RankLimits(settings, 1), testing::ElementsAre(20, 9, 8));
+}
+
+class RankSourceTest : public testing::TestWithParam<Sampling> {};
+
+// With rate 1 each record is in one slot, as one machine encodes it; all others are padding.
+TEST_P(RankSourceTest, HandsEachRecordToOneSlot) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {6, 6, 1};
+  settings.expected_batch = 13;
+  settings.sampling = GetParam();
+  settings.max_record_weight = 2;
+  settings.row_norm = 4;
+  const OwnRecords records = NumberedRecords(settings, 5);
+  for (const auto& batch : DrawSlots(settings, records, 4, 3)) {
+    std::vector<std::vector<mpc::Word>> expected(8, Encoded(settings, records, kPadding));
+    for (std::size_t k = 0; k < 5; ++k)
+      expected[k] = Encoded(settings, records, static_cast<std::int64_t>(k));
+    EXPECT_THAT(batch[0], testing::UnorderedElementsAreArray(expected));
+    EXPECT_THAT(batch[1], testing::Each(testing::Each(0U)));
+    EXPECT_EQ(batch[2].size(), 4U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SamplingModes, RankSourceTest,
+                         testing::Values(Sampling::kOwnerPoisson, Sampling::kFull));
+
+// Three records at rate 1/2, cut at two, in two slots of two machines. A record alone, or two, are where they are with the
+// probabilities that DrawRows and PlaceRows give them on one machine: no record 1/8, one in a slot 1/16, two in an order
+// 1/2 (1/8 + 1/8/3) = 1/12. Fixed coins; were they not, the statistic, of a chi-square law of 12 degrees of freedom, would
+// be beyond the bound once in a million runs.
+TEST(RankSource, DrawsAndPlacesAsOneMachineDoes) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {3, 3, 3};
+  settings.expected_batch = 4.5;
+  settings.max_batch_per_owner = 2;
+  const OwnRecords records = NumberedRecords(settings, 3);
+  std::map<std::vector<mpc::Word>, int> numbers{{Encoded(settings, records, kPadding), 0}};
+  for (int k = 0; k < 3; ++k) numbers[Encoded(settings, records, k)] = k + 1;
+  constexpr std::size_t kDraws = 4000;
+  std::map<std::pair<int, int>, double> counts;
+  for (const auto& batch : DrawSlots(settings, records, 2, kDraws))
+    counts[{numbers.at(batch[0].at(0)), numbers.at(batch[0].at(1))}] += 1;
+  double statistic = 0;
+  for (int a = 0; a < 4; ++a) {
+    for (int b = 0; b < 4; ++b) {
+      const int records_drawn = (a > 0) + (b > 0);
+      if (records_drawn == 2 && a == b) {
+        EXPECT_EQ(counts.count({a, b}), 0U);
+        continue;
+      }
+      const double probability = records_drawn == 0 ? 1.0 / 8 : records_drawn == 1 ? 1.0 / 16 : 1.0 / 12;
+      const double expected = probability * kDraws;
+      statistic += std::pow(counts[{a, b}] - expected, 2) / expected;
+    }
+  }
+  EXPECT_LT(statistic, 51.0);
+}
+
+TEST(RankSource, NamesARecordThatIsNoNumber) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {6, 6, 6};
+  settings.expected_batch = 18;
+  OwnRecords records = NumberedRecords(settings, 5);
+  records.x(3, 1) = std::numeric_limits<float>::infinity();
+  try {
+    (void)DrawSlots(settings, records, 2, 1);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "record 4: a feature is not a finite number");
+  } catch (const NetworkError&) {
+    FAIL() << "the first end is the one of rank 0 of party 0";
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,125 @@
+#include "ml/ranks/rank_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+#include "ml/noise/noise_source.h"
+#include "ml/ranks/rank_rows.h"
+#include "ml/ranks/serve_steps.h"
+#include "protocols/arithmetic/agreement.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/thread_ranks.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+TEST(IsCheckpointDue, AfterSoManyStepsAndTheLast) {
+  std::vector<std::int64_t> due;
+  for (std::int64_t step = 0; step < 7; ++step) {
+    if (IsCheckpointDue(step, 7, 3)) due.push_back(step);
+    EXPECT_EQ(IsCheckpointDue(step, 7, 0), step == 6);
+  }
+  EXPECT_EQ(due, (std::vector<std::int64_t>{2, 5, 6}));
+}
+
+TEST(SliceShape, CoversAllWeights) {
+  TrainingSettings settings = SmallSettings();  // 7 x 3
+  EXPECT_EQ(SliceShape(MakeStepPlan(settings), 4).inputs, 6);
+  EXPECT_EQ(SliceShape(MakeStepPlan(settings), 7).inputs, 3);
+  EXPECT_EQ(SliceShape(MakeStepPlan(settings), 4).outputs, 1);
+}
+
+SecretKey KeyOfNoise(int rank, int party) {
+  return FixedKey(static_cast<std::uint8_t>(1 + 3 * rank + party));
+}
+
+// On rows that are padding throughout: what is left of a step is the noise, each number of it the sum of those that the one
+// rank of each party draws which holds the weight.
+TEST(RankSteps, AddTheNoiseOfTheirSliceOnce) {
+  TrainingSettings settings = SmallSettings();
+  settings.truncation = protocols::Rounding::kExact;
+  settings.loss = Loss::kSquared;
+  settings.row_norm = 1;
+  constexpr int kRanks = 4;
+  constexpr double kSigma = 2;
+  const StepPlan plan = MakeStepPlan(settings);
+  const LayerShape slice = SliceShape(plan, kRanks);
+  const LayerShape shape = ShapeOfWeights(plan);
+  std::mutex mutex;
+  std::array<mpc::RingMatrix, kRanks>
+      weights;  // as each rank has them, the components of three parties added up
+  weights.fill(mpc::RingMatrix::Zero(shape.inputs, shape.outputs));
+  RunRanks(kRanks, Seed{3}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+    NoiseSource noise(plan, kSigma, slice, RandomStream(KeyOfNoise(ranks.rank(), party.self())));
+    const mpc::ArithShare zero = mpc::ArithShare::Zero(shape.inputs, shape.outputs);
+    RankSteps steps(plan, noise, ranks, StartFrom({zero, settings.fraction_bits}));
+    steps.WaitForOthers();
+    steps.Step(party, DealBatch(party, plan, {}, 8));
+    const TrainingState state = steps.Gathered();
+    EXPECT_EQ(state.step, 1);
+    EXPECT_EQ(state.velocity.rows(), ranks.rank() == 0 ? shape.inputs : 0);
+    const std::lock_guard lock(mutex);
+    weights.at(static_cast<std::size_t>(ranks.rank())) += state.weights.ring().own();
+  });
+  mpc::RingMatrix drawn = mpc::RingMatrix::Zero(kRanks * slice.inputs, 1);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (int party = 0; party < net::kParties; ++party) {
+      NoiseSource noise(plan, kSigma, slice, RandomStream(KeyOfNoise(rank, party)));
+      drawn.middleRows(rank * slice.inputs, slice.inputs) += noise.Next().values();
+    }
+  }
+  for (const mpc::RingMatrix& of_rank : weights) {
+    for (Index k = 0; k < shape.weights(); ++k) {
+      const auto moved = mpc::Signed(MantissaAt(plan, 0) * drawn.data()[k]) >> plan.update_shift;  // down
+      EXPECT_EQ(mpc::Signed(of_rank.data()[k]), -moved) << k;
+    }
+  }
+}
+
+TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
+  for (const int ranks : {2, 3}) {
+    for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
+      TrainingSettings settings = SmallSettings();
+      settings.comparison = form;
+      settings.momentum = 0.5;
+      settings.row_fraction_bits = 8;
+      std::array<std::uint64_t, 2>
+          sent{};  // by all parties on the last lane, of trainings of three steps and of six
+      std::array<std::uint32_t, 2> rounds{};
+      for (std::size_t k = 0; k < sent.size(); ++k) {
+        settings.steps = k == 0 ? 3 : 6;
+        std::mutex mutex;
+        RunRanks(ranks, Seed{3}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+          if (own_ranks.rank() == 0) {
+            (void)Train(party, settings, MakeRecords(settings, 3, 20), kQuiet, {}, {}, {}, {}, &own_ranks);
+            return;
+          }
+          ServeSteps(party, settings, own_ranks);
+          if (own_ranks.rank() + 1 < ranks) return;
+          const std::lock_guard lock(mutex);
+          const auto& counters = party.transport().counters();
+          sent.at(k) += counters.bytes_sent + counters.bytes_offline;
+          rounds.at(k) = std::max(rounds.at(k), counters.rounds);
+        });
+      }
+      const mpc::Cost step = PlannedStepCost(settings, form, ranks);
+      EXPECT_EQ(sent[1] - sent[0], 3 * step.bytes_of_all());
+      EXPECT_EQ(sent[0], 3 * step.bytes_of_all() + protocols::RequireSameEverywhereCost().bytes_of_all());
+      EXPECT_LT(step.bytes_of_all(),
+                PlannedStepCost(settings, form).bytes_of_all() / static_cast<unsigned>(ranks) * 12 / 10);
+      mpc::Cost chain = protocols::RequireSameEverywhereCost();
+      for (int k = 0; k < settings.steps; ++k) chain = Then(chain, step);
+      EXPECT_EQ(rounds[1], static_cast<std::uint32_t>(chain.rounds()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,336 @@
+// Train() and ServeSteps() at parties of many machines: the model of parties of one, and what each lane sends.
+
+#include "ml/ranks/serve_steps.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "ml/plan/run_cost.h"
+#include "ml/ranks/rank_steps.h"
+#include "protocols/arithmetic/agreement.h"
+#include "tests/reference/plain_dp_sgd.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/thread_ranks.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr std::int64_t kRowsOfParty = 40;
+
+/// Every record in every step, and no noise: nothing is left to chance. With the squared loss and exact truncation no number
+/// depends on a mask either.
+TrainingSettings ExactSettings() {
+  TrainingSettings settings = SmallSettings();
+  settings.expected_batch = 120;
+  settings.loss = Loss::kSquared;
+  settings.truncation = protocols::Rounding::kExact;
+  settings.learning_rate = 1;
+  settings.momentum = 0.5;
+  settings.steps = 5;
+  return settings;
+}
+
+/// What one rank 0 has of a session.
+struct Session {
+  std::optional<TrainingResult> result{};
+  std::map<std::int64_t, Checkpoint> checkpoints{};
+  std::vector<StepReport> reports{};
+};
+
+using Sessions = std::array<Session, net::kParties>;
+
+/// A session of parties of so many machines; `from`: the step and sessions whose checkpoints it goes on from.
+Sessions RunSession(int ranks, const TrainingSettings& settings, const Sessions* from = nullptr,
+                    int step = 0) {
+  Sessions sessions;
+  RunRanks(ranks, Seed{1}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
+    const auto self = static_cast<std::size_t>(party.self());
+    Session& session = sessions.at(self);
+    Resumption resumption;
+    if (from != nullptr) {
+      const Checkpoint& one = from->at(self).checkpoints.at(step);
+      resumption.from.emplace(Checkpoint{
+          .state = one.state, .coins = {}, .counts = one.counts, .class_counts = one.class_counts});
+    }
+    const TrainingHooks hooks{
+        .on_step = [&](const StepReport& report) { session.reports.push_back(report); },
+        .on_record = [](const dp::TrainingRecord&) {},
+        .on_checkpoint =
+            [&](const Checkpoint& one) {
+              session.checkpoints.insert_or_assign(
+                  one.state.step,
+                  Checkpoint{
+                      .state = one.state, .coins = {}, .counts = {}, .class_counts = one.class_counts});
+            },
+        .checkpoint_every = 2};
+    session.result = Train(party, settings, MakeRecords(settings, 10 + self, kRowsOfParty), hooks, {},
+                           resumption, {}, {}, &own_ranks);
+  });
+  return sessions;
+}
+
+const Model& ModelOf(const Sessions& sessions) { return *sessions[0].result->model; }
+
+void ExpectSameModel(const Sessions& found, const Sessions& expected, const std::string& what) {
+  for (const Session& party : found) {
+    EXPECT_EQ(party.result->model->weights, ModelOf(expected).weights) << what;
+    EXPECT_EQ(party.result->model->bias, ModelOf(expected).bias) << what;
+  }
+  EXPECT_GT(ModelOf(expected).weights.cwiseAbs().maxCoeff(), 0.01) << what;
+}
+
+TEST(RankTraining, GivesTheModelOfOneMachineBitForBit) {
+  std::map<std::string, TrainingSettings> all;
+  all["owner-poisson"] = ExactSettings();
+  all["full"] = ExactSettings();
+  all["full"].sampling = Sampling::kFull;
+  all["narrow rows"] = ExactSettings();
+  all["narrow rows"].row_fraction_bits = 8;
+  all["in line"] = ExactSettings();
+  all["in line"].steps_ahead = 0;
+  all["weights of classes and records"] = ExactSettings();
+  all["weights of classes and records"].class_weights = {1, 0.5, 2};
+  all["weights of classes and records"].max_record_weight = 2;
+  all["published"] = ExactSettings();
+  all["published"].clipping = Clipping::kPublished;
+  all["published"].comparison = protocols::Form::kLatency;
+  all["hidden layers"] = ExactSettings();
+  all["hidden layers"].hidden = {5};
+  for (const auto& [name, settings] : all) {
+    const auto expected = RunSession(1, settings);
+    // A network begins at random weights, so that all go on from the same ones.
+    const Sessions* first = settings.hidden.empty() ? nullptr : &expected;
+    for (const int ranks : {2, 4}) ExpectSameModel(RunSession(ranks, settings, first), expected, name);
+  }
+}
+
+// As many records as the machines' slots have no room for evenly, and a machine without any slot of an owner's rows.
+TEST(RankTraining, DividesSlotsAndWeightsThatDoNotGoUpEvenly) {
+  TrainingSettings settings = ExactSettings();
+  settings.rows = {40, 41, 1};
+  settings.max_batch_per_owner = 41;
+  settings.expected_batch = 82;
+  settings.features = 7;  // 24 weights among five
+  const auto records = [&](int self) {
+    return MakeRecords(settings, 10 + static_cast<std::uint64_t>(self), self == 2 ? 1 : 40 + self);
+  };
+  std::vector<Eigen::MatrixXd> weights;
+  for (const int ranks : {1, 5}) {
+    std::array<std::optional<Model>, net::kParties> models;
+    RunRanks(ranks, Seed{2}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+      if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
+      models.at(static_cast<std::size_t>(party.self())) =
+          Train(party, settings, records(party.self()), kQuiet, {}, {}, {}, {}, &own_ranks).model;
+    });
+    weights.push_back(models[0]->weights);
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
+  TrainingSettings settings = ExactSettings();
+  settings.loss = Loss::kOneVsRest;
+  settings.truncation = protocols::Rounding::kStochastic;
+  settings.clip = 8;  // above every gradient, so that the plain side needs no table of factors
+  settings.momentum = 0.5;
+  settings.steps = 20;
+  const auto sessions = RunSession(3, settings);
+  reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, settings.classes),
+                              .clip = settings.clip,
+                              .learning_rate = settings.learning_rate,
+                              .expected_batch = settings.expected_batch,
+                              .momentum = settings.momentum};
+  std::vector<int> labels;
+  Eigen::MatrixXd x(3 * kRowsOfParty, settings.features);
+  for (std::size_t self = 0; self < 3; ++self) {
+    const OwnRecords records = MakeRecords(settings, 10 + self, kRowsOfParty);
+    x.middleRows(static_cast<Index>(self) * kRowsOfParty, kRowsOfParty) = ScaledRows(settings, records);
+    labels.insert(labels.end(), records.y.begin(), records.y.end());
+  }
+  for (int step = 0; step < settings.steps; ++step)
+    plain.Step(x, Targets(settings, labels), Eigen::MatrixXd::Zero(settings.features + 1, settings.classes));
+  const Eigen::MatrixXd& found = ModelOf(sessions).weights;
+  // The series is off by at most 0.0032 a prediction, in 20 steps of rate 1 and momentum 1/2.
+  EXPECT_LE((found - plain.weights.topRows(settings.features)).cwiseAbs().maxCoeff(), 2 * 20 * 0.0032);
+  EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 0.3);
+}
+
+// Of no records, so that the weights after a step are the noise alone. The squares of a machine's 2,001 numbers add up to their
+// expectation within 17 % but once in some ten million runs; a party's noise that is missing or there twice makes a third.
+TEST(RankTraining, AddsTheNoiseOfThreePartiesToEachWeight) {
+  TrainingSettings settings = ExactSettings();
+  settings.features = 2000;
+  settings.sigma = 1;
+  settings.steps = 1;
+  settings.learning_rate = 64;
+  settings.expected_batch = 60;
+  std::optional<TrainingResult> result;
+  RunRanks(3, Seed{8}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
+    auto trained = Train(party, settings, {}, kQuiet, {}, {}, {}, {}, &own_ranks);
+    if (party.self() == 0) result = std::move(trained);
+  });
+  const StepPlan plan = MakeStepPlan(settings);
+  const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
+  // Three halves of the variance that an insider sees two of.
+  const double variance = std::pow(rate * result->plan.sigma * plan.sensitivity, 2) * 1.5;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> all(2001, 3);
+  all << result->model->weights, result->model->bias.transpose();
+  for (Index rank = 0; rank < 3; ++rank) {
+    const Eigen::Map<const Eigen::VectorXd> slice(all.data() + rank * 2001, 2001);
+    EXPECT_NEAR(slice.squaredNorm() / 2001 / variance, 1, 0.17) << rank;
+  }
+}
+
+TEST(RankTraining, GoesOnFromTheCheckpointsOfAnyNumberOfMachines) {
+  const TrainingSettings settings = ExactSettings();
+  const auto whole = RunSession(1, settings);
+  const auto of_two = RunSession(2, settings);
+  const auto of_one_after_two = RunSession(1, settings, &of_two, 2);
+  for (const Session& party : of_two)
+    EXPECT_THAT(party.checkpoints,
+                testing::ElementsAre(testing::Key(0), testing::Key(2), testing::Key(4), testing::Key(5)));
+  ExpectSameModel(of_one_after_two, whole, "one machine from two");
+  ExpectSameModel(RunSession(3, settings, &of_two, 4), whole, "three machines from two");
+  ExpectSameModel(RunSession(2, settings, &whole, 2), whole, "two machines from one");
+  ExpectSameModel(RunSession(2, settings, &whole, 5), whole, "behind the last step");
+}
+
+// Rank 0, whose first lane does all that comes before the steps, too.
+TEST(PlannedRunCost, IsWhatTheFirstLaneSends) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 4;
+  for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kFull}) {
+    settings.sampling = sampling;
+    if (sampling == Sampling::kFull) settings.expected_batch = 120;
+    const RunCost planned = PlannedRunCost(settings, protocols::Form::kBulk, 3);
+    const auto sessions = RunSession(3, settings);
+    int rounds = 0;
+    for (std::size_t self = 0; self < sessions.size(); ++self) {
+      const StepReport& last = sessions.at(self).reports.back();
+      // Keys, which the plan counts, were agreed on before there was a context.
+      EXPECT_EQ(last.bytes_sent + 64, planned.bytes_sent.at(self));
+      rounds = std::max(rounds, static_cast<int>(last.rounds) + 1);
+    }
+    EXPECT_EQ(rounds, planned.rounds);
+  }
+}
+
+/// Ends as a rank's machine might, in the middle of a step.
+struct Died : std::exception {};
+
+class DyingRanks final : public mpc::Ranks {
+ public:
+  DyingRanks(mpc::Ranks& ranks, int sums) : ranks_(ranks), left_(sums) {}
+
+  [[nodiscard]] int rank() const override { return ranks_.rank(); }
+  [[nodiscard]] int count() const override { return ranks_.count(); }
+  void Broadcast(std::span<std::byte> bytes) override { ranks_.Broadcast(bytes); }
+  void Scatter(std::span<const std::byte> all, std::span<std::byte> own) override {
+    ranks_.Scatter(all, own);
+  }
+  void Gather(std::span<const std::byte> own, std::span<std::byte> all) override { ranks_.Gather(own, all); }
+  void SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::Word> own) override {
+    if (left_-- == 0) throw Died();
+    ranks_.SumAndScatter(words, own);
+  }
+  void GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) override {
+    ranks_.GatherToAll(own, all);
+  }
+  void Barrier() override { ranks_.Barrier(); }
+  void Abort() noexcept override { ranks_.Abort(); }
+  [[nodiscard]] std::unique_ptr<mpc::Ranks> NewChannel() override { return ranks_.NewChannel(); }
+
+ private:
+  mpc::Ranks& ranks_;
+  int left_;
+};
+
+template <typename Error>
+bool EndedIn(const std::exception_ptr& end) {
+  try {
+    if (end) std::rethrow_exception(end);
+  } catch (const Error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
+}
+
+// With batches dealt ahead, whose thread waits on a channel of its own, and in line.
+TEST(RankTraining, EndsAtAllWhereOneRankFails) {
+  for (const std::int64_t ahead : {0, 2}) {
+    for (const int failing : {0, 1, 2}) {
+      TrainingSettings settings = ExactSettings();
+      settings.steps_ahead = ahead;
+      settings.steps = 50;
+      const auto ends = EndsOfRanks(3, Seed{4}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+        const bool fails = own_ranks.rank() == failing && party.self() == 1;
+        DyingRanks dying(own_ranks, fails ? 3 : -1);
+        if (own_ranks.rank() > 0) return ServeSteps(party, settings, dying);
+        (void)Train(party, settings, MakeRecords(settings, 10, kRowsOfParty), kQuiet, {}, {}, {}, {}, &dying);
+      });
+      for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+        for (std::size_t party = 0; party < 3; ++party) {
+          const auto& end = ends[rank].at(party);
+          const bool failed = static_cast<int>(rank) == failing && party == 1;
+          EXPECT_TRUE(failed ? EndedIn<Died>(end) : EndedIn<NetworkError>(end))
+              << "rank " << rank << " of party " << party;
+        }
+      }
+    }
+  }
+}
+
+TEST(RankTraining, RefusesLanesOfOtherConstants) {
+  const TrainingSettings settings = ExactSettings();
+  TrainingSettings other = settings;
+  other.learning_rate = 2;
+  // A rank that has another job than its party's rank 0.
+  const auto of_party = EndsOfRanks(2, Seed{5}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    if (own_ranks.rank() > 0) return ServeSteps(party, party.self() == 2 ? other : settings, own_ranks);
+    (void)Train(party, settings, MakeRecords(settings, 10, kRowsOfParty), kQuiet, {}, {}, {}, {}, &own_ranks);
+  });
+  EXPECT_TRUE(EndedIn<ConfigError>(of_party[1][2]));
+  EXPECT_FALSE(EndedIn<ConfigError>(of_party[1][0]));
+  EXPECT_NE(of_party[0][0], nullptr);
+  // Lanes of which a party takes another for this one.
+  const auto of_lane = EndsOfRanks(3, Seed{6}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    protocols::RequireSameEverywhere(
+        party,
+        own_ranks.rank() == 1 && party.self() == 0 ? std::string("alike") : LaneConstants("alike", own_ranks),
+        "constants");
+  });
+  EXPECT_TRUE(EndedIn<ConfigError>(of_lane[1][1]));
+  EXPECT_FALSE(of_lane[2][1]);
+}
+
+TEST(CheckRanks, NamesWhatMachinesCannotShare) {
+  TrainingSettings settings = SmallSettings();
+  EXPECT_NO_THROW(CheckRanks(settings, 4));
+  settings.sampling = Sampling::kPublic;
+  EXPECT_NO_THROW(CheckRanks(settings, 1));
+  try {
+    CheckRanks(settings, 4);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "privacy.sampling: found \"public\", expected \"owner-poisson\" or \"full\", with [party] "
+                 "ranks above 1");
+  }
+  EXPECT_THROW((void)PlannedRunCost(settings, protocols::Form::kBulk, 2), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::ml
