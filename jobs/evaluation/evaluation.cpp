@@ -60,7 +60,9 @@ Evaluation::Probabilities Probabilities(const Eigen::MatrixXd& logs, const std::
   return {.log_loss = ml::LogLoss(logs, actual), .calibration = ml::CalibrationOf(said, kBins)};
 }
 
-OrderedJson OrNull(const std::optional<double>& value) { return value ? OrderedJson(*value) : OrderedJson(); }
+OrderedJson FigureOrNull(const std::optional<double>& value) {
+  return value ? OrderedJson(*value) : OrderedJson();
+}
 
 OrderedJson ClassesJson(const Evaluation& evaluation, const RecordSchema& schema) {
   auto classes = OrderedJson::array();
@@ -70,9 +72,9 @@ OrderedJson ClassesJson(const Evaluation& evaluation, const RecordSchema& schema
                        {"records", table.records(k)},
                        {"correct", table.count(k, k)},
                        {"predicted", table.predicted(k)},
-                       {"recall", OrNull(table.recall(k))},
-                       {"precision", OrNull(table.precision(k))},
-                       {"auc", OrNull(evaluation.auc[static_cast<std::size_t>(k)])}});
+                       {"recall", FigureOrNull(table.recall(k))},
+                       {"precision", FigureOrNull(table.precision(k))},
+                       {"auc", FigureOrNull(evaluation.auc[static_cast<std::size_t>(k)])}});
   }
   return classes;
 }
@@ -188,7 +190,7 @@ OrderedJson ToJson(const Evaluation& evaluation, const RecordSchema& schema) {
                    {"records", table.records()},
                    {"correct", table.correct()},
                    {"balanced_accuracy", table.balanced_accuracy()},
-                   {"auc", OrNull(evaluation.mean_auc())}};
+                   {"auc", FigureOrNull(evaluation.mean_auc())}};
   if (evaluation.threshold != 0.5) json["threshold"] = evaluation.threshold;
   const auto& probabilities = evaluation.probabilities;
   json["log_loss"] = probabilities ? OrderedJson(probabilities->log_loss) : OrderedJson();
