@@ -31,6 +31,7 @@ struct PlanOptions {
   std::vector<std::string> assignments;
   std::optional<double> rtt_ms;
   std::optional<double> mbit;
+  int ranks = 1;
   bool json = false;
   jobs::JobTypes types;
 };
@@ -86,8 +87,10 @@ std::optional<std::array<std::uint64_t, net::kParties>> DepositBytes(const jobs:
   return deposit::FileBytes(deposit::LayoutOf(*records), *rows);
 }
 
-Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised) {
+Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised,
+              int ranks) {
   Json json{{"job", job.name()}, {"job_hash", jobs::HashOf(job)}};
+  if (ranks > 1) json["ranks"] = ranks;
   if (promised) {
     json["epsilon_outsider"] = dp::NumberOrNull(promised->epsilons.outsider);
     json["epsilon_insider"] = dp::NumberOrNull(promised->epsilons.insider);
@@ -115,10 +118,14 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
   return json;
 }
 
-std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
-                     const std::optional<Promised>& promised) {
+std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised,
+                     int ranks) {
   auto text = fmt::format("Plan of job {}: {}; nothing was run.\n\n", job.name(), job.Title());
   text += (promised ? ToText(promised->statement) : job.Covered() + '\n') + '\n';
+  if (ranks > 1)
+    text += fmt::format(
+        "Each party has {} machines; what follows is of the first of each, and its links to the others\n",
+        ranks);
   for (const auto& run : plan.forms) {
     if (run.step)
       text += fmt::format("A step, {} form: {} rounds; the busiest party sends {}, and {} ahead of it\n",
@@ -144,12 +151,13 @@ int RunPlan(const PlanOptions& options) {
   const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
   if (!options.model_job.empty())
     job->UseModelOf(*jobs::ReadJob(options.model_job, {}, options.types), options.model_job);
+  job->UseRanks(options.ranks);
   const auto plan = job->Plan(link);
   const auto promised = PromisedBy(*job, plan.events);
   if (options.json) {
-    std::cout << PlanJson(*job, plan, promised).dump(2, ' ', true) << '\n';
+    std::cout << PlanJson(*job, plan, promised, options.ranks).dump(2, ' ', true) << '\n';
   } else {
-    std::cout << PlanText(*job, plan, promised);
+    std::cout << PlanText(*job, plan, promised, options.ranks);
   }
   return kDone;
 }
@@ -174,6 +182,11 @@ void AddPlan(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->check(CLI::Range(0.0, 60000.0));
   command->add_option("--mbit", options->mbit, "What a party can send, in Mbit/s")
       ->check(CLI::Range(0.001, 1e6));
+  command
+      ->add_option(
+          "--ranks", options->ranks,
+          "Machines of each party, as its party file's [party] ranks: costs are of the first of them")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunPlan(*options); }; });
 }

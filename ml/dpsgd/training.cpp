@@ -142,6 +142,27 @@ Model ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
   return model;
 }
 
+/// What a caller is to bring together, before anything is sent.
+void CheckInputs(const TrainingSettings& settings, const OwnRecords& own, const TrainingHooks& hooks,
+                 const HeldOutRecords& held_out, const Resumption& resumption,
+                 const std::vector<ArithShare>& deposited, const DepositedBatch& batch, int self) {
+  CheckOwnRecords(settings, own, self);
+  CheckHeldOut(settings, held_out, self);
+  const bool in_batches = settings.batches.has_value() || settings.block_rows > 0;
+  Require((settings.deposited && !in_batches) != deposited.empty() && in_batches == static_cast<bool>(batch),
+          "Train: deposited rows, or batches or blocks of them, where the settings say so");
+  Require(!settings.standardisation || (hooks.before_records && !resumption.from),
+          "Train: means and scales, which no checkpoint has, are opened before the first step");
+}
+
+/// Makes the steps those of all ranks, which are told of them: `shared` is what this one does of each.
+void ShareOut(Steps& steps, mpc::Ranks& ranks, const TrainingState& state, std::optional<RankSteps>& shared) {
+  TellOfSteps(ranks, {steps.plan, steps.sigma, state.step, steps.hooks.checkpoint_every});
+  if (state.step == steps.plan.settings.steps) return;
+  steps.shared = &shared.emplace(steps.plan, steps.noise, ranks, state);
+  steps.source.Share(steps.party);
+}
+
 }  // namespace
 
 std::optional<Model> ReleaseModel(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
@@ -202,16 +223,10 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
                      const TrainingHooks& hooks, const HeldOutRecords& held_out, const Resumption& resumption,
                      std::vector<ArithShare> deposited, const DepositedBatch& batch, mpc::Ranks* ranks) {
   const int rank_count = ranks == nullptr ? 1 : ranks->count();
+  const bool shares_steps = rank_count > 1;
   const Index rows = RowsAtOnce(MakeStepPlan(settings), rank_count);  // refuses bad settings before sending
   CheckRanks(settings, rank_count);
-  const bool shares_steps = rank_count > 1;
-  CheckOwnRecords(settings, own, party.self());
-  CheckHeldOut(settings, held_out, party.self());
-  const bool in_batches = settings.batches.has_value() || settings.block_rows > 0;
-  Require((settings.deposited && !in_batches) != deposited.empty() && in_batches == static_cast<bool>(batch),
-          "Train: deposited rows, or batches or blocks of them, where the settings say so");
-  Require(!settings.standardisation || (hooks.before_records && !resumption.from),
-          "Train: means and scales, which no checkpoint has, are opened before the first step");
+  CheckInputs(settings, own, hooks, held_out, resumption, deposited, batch, party.self());
   auto initialisation = InitialisationOf(settings);
   StepPlan plan = FasterPlan(settings, rows, protocols::MeasureLink(party));
   const bool from_start = !resumption.from;
@@ -256,13 +271,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   Steps steps{party, plan, *source, noise, sigma, announcements, progress, hooks, result.class_counts};
   if (from_start) Keep(steps, state);
   std::optional<RankSteps> shared;
-  if (shares_steps) {
-    TellOfSteps(*ranks, {plan, sigma, first, hooks.checkpoint_every});
-    if (first < settings.steps) {
-      steps.shared = &shared.emplace(plan, noise, *ranks, state);
-      source->Share(party);
-    }
-  }
+  if (shares_steps) ShareOut(steps, *ranks, state, shared);
   progress.Report(first);
   state = RunSteps(steps, std::move(state));
   if (settings.adaptive) result.last_clip = ClipAt(settings, plan.grid, state.clip_at.value());

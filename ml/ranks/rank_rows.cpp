@@ -28,8 +28,8 @@ std::size_t FeatureBytes(const StepPlan& plan) {
 std::size_t SlotBytes(const StepPlan& plan) { return FeatureBytes(plan) + sizeof(SlotLabel); }
 
 /// What ranks are handed of the records in `slots`, one behind the other, each of SlotBytes.
-std::vector<std::byte> Pack(const StepPlan& plan, const OwnRecords& own,
-                            const std::vector<std::int64_t>& slots) {
+std::vector<std::byte> PackSlots(const StepPlan& plan, const OwnRecords& own,
+                                 const std::vector<std::int64_t>& slots) {
   std::vector<std::byte> packed(slots.size() * SlotBytes(plan));
   std::byte* to = packed.data();
   const auto read = RowsToRead(slots, own.rows(), static_cast<std::int64_t>(slots.size()));
@@ -50,7 +50,7 @@ std::vector<std::byte> Pack(const StepPlan& plan, const OwnRecords& own,
 }
 
 /// The slots that were handed to this rank, encoded.
-mpc::RingMatrix Encode(const StepPlan& plan, std::span<const std::byte> packed, std::int64_t height) {
+mpc::RingMatrix EncodeHanded(const StepPlan& plan, std::span<const std::byte> packed, std::int64_t height) {
   OwnRecords records;
   records.x.resize(height, plan.settings.features);
   std::vector<std::int64_t> rows;
@@ -84,11 +84,11 @@ class RankRows {
     std::vector<std::byte> all;
     if (ranks_.rank() == 0) {
       auto drawn = DrawBatch(coins_, plan_, own_, self_);
-      all = Pack(plan_, own_, PlaceRows(coins_, std::move(drawn), ranks_.count() * height_));
+      all = PackSlots(plan_, own_, PlaceRows(coins_, std::move(drawn), ranks_.count() * height_));
     }
     std::vector<std::byte> handed(static_cast<std::size_t>(height_) * SlotBytes(plan_));
     channel_->Scatter(all, handed);
-    return Encode(plan_, handed, height_);
+    return EncodeHanded(plan_, handed, height_);
   }
 
  private:

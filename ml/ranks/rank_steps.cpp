@@ -29,17 +29,17 @@ struct Told {
   std::array<std::uint8_t, 32> constants{};
 };
 
-std::array<std::uint8_t, 32> DigestOf(const SharedSteps& steps) {
+std::array<std::uint8_t, 32> ConstantsDigest(const SharedSteps& steps) {
   Sha256 hash;
   hash.Update(Fingerprint(steps.plan, steps.sigma));
   return hash.Digest();
 }
 
-std::span<std::byte> BytesOf(RingMatrix& words) {
+std::span<std::byte> AsBytes(RingMatrix& words) {
   return std::as_writable_bytes(std::span(words.data(), static_cast<std::size_t>(words.size())));
 }
 
-std::span<Word> WordsOf(RingMatrix& words) { return {words.data(), static_cast<std::size_t>(words.size())}; }
+std::span<Word> AsWords(RingMatrix& words) { return {words.data(), static_cast<std::size_t>(words.size())}; }
 
 /// All words of a share as ranks hold them: a row a rank, with its slice of the own component and then of the next.
 RingMatrix ToSlices(const ArithShare& all, int ranks, Index slice) {
@@ -70,7 +70,7 @@ void TellOfSteps(mpc::Ranks& ranks, const SharedSteps& steps) {
             .first = steps.first,
             .checkpoint_every = steps.checkpoint_every,
             .form = static_cast<std::int64_t>(steps.plan.activation.options.form),
-            .constants = DigestOf(steps)};
+            .constants = ConstantsDigest(steps)};
   ranks.Broadcast(std::as_writable_bytes(std::span(&told, 1)));
   auto weights = steps.plan.class_weights.of_class;
   ranks.Broadcast(std::as_writable_bytes(std::span(weights)));
@@ -84,7 +84,7 @@ SharedSteps HearOfSteps(mpc::Ranks& ranks, const TrainingSettings& settings) {
                     .first = told.first,
                     .checkpoint_every = told.checkpoint_every};
   ranks.Broadcast(std::as_writable_bytes(std::span(steps.plan.class_weights.of_class)));
-  if (DigestOf(steps) != told.constants)
+  if (ConstantsDigest(steps) != told.constants)
     throw ConfigError("rank " + std::to_string(ranks.rank()) +
                       ": found other constants of the training than rank 0, expected the same job and build");
   return steps;
@@ -110,10 +110,10 @@ RankSteps::RankSteps(const StepPlan& plan, NoiseSource& noise, mpc::Ranks& ranks
   const int bits = plan.settings.fraction_bits;
   RingMatrix weights =
       first ? ToSlices(state.weights.ring(), ranks.count(), slice) : RingMatrix(ranks.count(), 2 * slice);
-  ranks.Broadcast(BytesOf(weights));
+  ranks.Broadcast(AsBytes(weights));
   RingMatrix velocity = first ? ToSlices(state.velocity.ring(), ranks.count(), slice) : RingMatrix();
   RingMatrix own(1, 2 * slice);
-  ranks.Scatter(BytesOf(velocity), BytesOf(own));
+  ranks.Scatter(AsBytes(velocity), AsBytes(own));
   weights_ = {FromSlices(weights, ShapeOfWeights(plan)), bits};
   const LayerShape of_slice = SliceShape(plan, ranks.count());
   slice_ = {.weights = {FromSlices(weights.row(ranks.rank()), of_slice), bits},
@@ -129,12 +129,12 @@ void RankSteps::Step(mpc::Context& run, const Batch& rows) {
     std::copy_n(of_rows.part().data(), of_rows.part().size(), sums.data());
   }
   RingMatrix sum(slice, 1);
-  ranks_.SumAndScatter(WordsOf(sums), WordsOf(sum));
+  ranks_.SumAndScatter(AsWords(sums), AsWords(sum));
   slice_ =
       ApplyUpdate(run, plan_, slice_, AddNoise(mpc::AdditiveShare(std::move(sum)), noise_.Next().values()));
   RingMatrix own = ToSlices(slice_.weights.ring(), 1, slice);
   RingMatrix all(ranks_.count(), 2 * slice);
-  ranks_.GatherToAll(WordsOf(own), WordsOf(all));
+  ranks_.GatherToAll(AsWords(own), AsWords(all));
   weights_ = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
 }
 
@@ -143,7 +143,7 @@ TrainingState RankSteps::Gathered() {
   const Index slice = slice_.velocity.rows();
   RingMatrix own = ToSlices(slice_.velocity.ring(), 1, slice);
   RingMatrix all(first ? ranks_.count() : 0, 2 * slice);
-  ranks_.Gather(BytesOf(own), BytesOf(all));
+  ranks_.Gather(AsBytes(own), AsBytes(all));
   TrainingState state{.weights = weights_, .velocity = {}, .step = slice_.step};
   if (first) state.velocity = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
   return state;

@@ -174,6 +174,17 @@ class Plan(ProgramTest):
         self.assertLessEqual(max(largest[2], *least), cost["bytes_sent"] + cost["bytes_offline"])
         self.assertGreater(largest[2], max(cost["bytes_sent"], cost["bytes_offline"]))
 
+    def test_costs_of_parties_of_many_machines_are_of_the_first_one(self):
+        one, four = (json.loads(self.succeed("plan", "--job", self.job, "--json", "--ranks", ranks, "--rtt-ms", "1", "--mbit", "100"))
+                     for ranks in ("1", "4"))
+        self.assertNotIn("ranks", one)
+        self.assertEqual(four["ranks"], 4)
+        self.assertEqual(four["statement"], one["statement"])
+        self.assertLess(four["step_costs"][0]["bytes_offline"], one["step_costs"][0]["bytes_offline"] / 3)
+        self.assertIn("Each party has 4 machines", self.succeed("plan", "--job", self.job, "--ranks", "4"))
+        self.fail_with(2, 'privacy.sampling: found "public"', "plan", "--job", self.job, "--ranks", "4", "--set",
+                       "privacy.sampling=public")
+
     def test_warns_of_what_epsilon_does_not_cover(self):
         self.assertNotIn("warning", {e["key"] for e in json.loads(self.succeed("plan", "--job", self.job, "--json"))["statement"]})
         job = self.write("e.toml", TINY_JOB + "[evaluation]\nholder = 1\nrows = 50\nto = [0]\n")

@@ -8,14 +8,17 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "net/local_transport.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/silent_output.h"
 #include "tests/support/run_parties.h"
+#include "tests/support/thread_ranks.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -116,6 +119,62 @@ class ReadTwiceTest : public testing::Test {
       ": found other data than were read at first, expected the same: begin again when "
       "nobody replaces them";
 };
+
+// What is opened before the steps is rank 0's; the other rank reads nothing.
+TEST_F(ReadTwiceTest, IsTrainedByPartiesOfTwoMachines) {
+  const auto job_file = folder_.Write("job.toml", kReadTwice);
+  for (int id = 0; id < 3; ++id) WriteTable(id, 30);
+  std::array<std::optional<ml::Model>, 3> models;
+  testing_support::RunRanks(2, {3}, [&](mpc::Context& context, mpc::Ranks& ranks) {
+    const auto job = ReadJob(job_file);
+    job->UseRanks(2);
+    job->TakeRanks(ranks);
+    if (ranks.rank() > 0) return job->Serve(context);
+    SilentOutput output;
+    PartyFile party;
+    party.id = context.self();
+    party.data = data::OneFile(TableOf(party.id));
+    (void)LoadInputs(*job, party, "party.toml", {.threads = 1});
+    models.at(static_cast<std::size_t>(party.id)) = job->Run(context, output).model;
+  });
+  ASSERT_TRUE(models[0]);
+  EXPECT_EQ(models[0]->weights, models[2]->weights);
+  // Who is older is rich: the noise of the one step is a fiftieth of the clip.
+  EXPECT_GT(models[0]->weights(0, 0), 0);
+}
+
+TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
+  const TemporaryFolder folder;
+  const auto job = ReadJob(folder.Write("job.toml", kReadTwice));
+  const auto whole = job->Plan({}).forms.at(0);
+  job->UseRanks(1);
+  EXPECT_EQ(job->Plan({}).forms.at(0).step->bytes_of_all(), whole.step->bytes_of_all());
+  const protocols::Link link{.message_seconds = 1e-4, .bytes_per_second = 1e8};
+  const double seconds = *job->Plan(link).forms.at(0).seconds;
+  job->UseRanks(4);
+  const auto lane = job->Plan(link).forms.at(0);
+  EXPECT_LT(lane.step->bytes_of_all(), whole.step->bytes_of_all() / 3);
+  EXPECT_LT(lane.cost.bytes_sent[0], whole.cost.bytes_sent[0] / 3);
+  EXPECT_LT(*lane.seconds, seconds);
+}
+
+TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
+  const auto error_of = [](const char* file, const std::vector<std::string>& assignments) -> std::string {
+    const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs" / file, assignments);
+    EXPECT_NO_THROW(job->UseRanks(1));
+    try {
+      job->UseRanks(4);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("demo.toml", {}), "");
+  EXPECT_EQ(error_of("adult-average.toml", {}), "[party] ranks: found 4 for a job of type average, expected 1");
+  EXPECT_EQ(error_of("demo.toml", {"privacy.sampling=public"}),
+            "privacy.sampling: found \"public\", expected \"owner-poisson\" or \"full\", with [party] ranks "
+            "above 1");
+}
 
 TEST_F(ReadTwiceTest, TrainsOnAFileThatStays) {
   const auto end = EndOf(Replaced::kNever);

@@ -79,8 +79,8 @@ Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ra
 }
 
 /// As EncodeRecords has them.
-std::vector<mpc::Word> Encoded(const TrainingSettings& settings, const OwnRecords& records,
-                               std::int64_t row) {
+std::vector<mpc::Word> WordsOfRecord(const TrainingSettings& settings, const OwnRecords& records,
+                                     std::int64_t row) {
   const mpc::RingMatrix words = EncodeRecords(MakeStepPlan(settings), records, {row}, 1);
   return {words.data(), words.data() + words.size()};
 }
@@ -105,9 +105,9 @@ TEST_P(RankSourceTest, HandsEachRecordToOneSlot) {
   settings.row_norm = 4;
   const OwnRecords records = NumberedRecords(settings, 5);
   for (const auto& batch : DrawSlots(settings, records, 4, 3)) {
-    std::vector<std::vector<mpc::Word>> expected(8, Encoded(settings, records, kPadding));
+    std::vector<std::vector<mpc::Word>> expected(8, WordsOfRecord(settings, records, kPadding));
     for (std::size_t k = 0; k < 5; ++k)
-      expected[k] = Encoded(settings, records, static_cast<std::int64_t>(k));
+      expected[k] = WordsOfRecord(settings, records, static_cast<std::int64_t>(k));
     EXPECT_THAT(batch[0], testing::UnorderedElementsAreArray(expected));
     EXPECT_THAT(batch[1], testing::Each(testing::Each(0U)));
     EXPECT_EQ(batch[2].size(), 4U);
@@ -127,8 +127,8 @@ TEST(RankSource, DrawsAndPlacesAsOneMachineDoes) {
   settings.expected_batch = 4.5;
   settings.max_batch_per_owner = 2;
   const OwnRecords records = NumberedRecords(settings, 3);
-  std::map<std::vector<mpc::Word>, int> numbers{{Encoded(settings, records, kPadding), 0}};
-  for (int k = 0; k < 3; ++k) numbers[Encoded(settings, records, k)] = k + 1;
+  std::map<std::vector<mpc::Word>, int> numbers{{WordsOfRecord(settings, records, kPadding), 0}};
+  for (int k = 0; k < 3; ++k) numbers[WordsOfRecord(settings, records, k)] = k + 1;
   constexpr std::size_t kDraws = 4000;
   std::map<std::pair<int, int>, double> counts;
   for (const auto& batch : DrawSlots(settings, records, 2, kDraws))

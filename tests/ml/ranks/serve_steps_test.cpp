@@ -5,9 +5,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -28,7 +32,7 @@ constexpr std::int64_t kRowsOfParty = 40;
 
 /// Every record in every step, and no noise: nothing is left to chance. With the squared loss and exact truncation no number
 /// depends on a mask either.
-TrainingSettings ExactSettings() {
+TrainingSettings MaskFreeSettings() {
   TrainingSettings settings = SmallSettings();
   settings.expected_batch = 120;
   settings.loss = Loss::kSquared;
@@ -39,23 +43,23 @@ TrainingSettings ExactSettings() {
   return settings;
 }
 
-/// What one rank 0 has of a session.
-struct Session {
+/// What a party's rank 0 has of a session.
+struct FirstRank {
   std::optional<TrainingResult> result{};
   std::map<std::int64_t, Checkpoint> checkpoints{};
   std::vector<StepReport> reports{};
 };
 
-using Sessions = std::array<Session, net::kParties>;
+using FirstRanks = std::array<FirstRank, net::kParties>;
 
-/// A session of parties of so many machines; `from`: the step and sessions whose checkpoints it goes on from.
-Sessions RunSession(int ranks, const TrainingSettings& settings, const Sessions* from = nullptr,
-                    int step = 0) {
-  Sessions sessions;
+/// A session of parties of so many machines; `from`, `step`: the checkpoints that it goes on from.
+FirstRanks TrainOn(int ranks, const TrainingSettings& settings, const FirstRanks* from = nullptr,
+                   int step = 0) {
+  FirstRanks first_ranks;
   RunRanks(ranks, Seed{1}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
     if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
     const auto self = static_cast<std::size_t>(party.self());
-    Session& session = sessions.at(self);
+    FirstRank& first_rank = first_ranks.at(self);
     Resumption resumption;
     if (from != nullptr) {
       const Checkpoint& one = from->at(self).checkpoints.at(step);
@@ -63,26 +67,26 @@ Sessions RunSession(int ranks, const TrainingSettings& settings, const Sessions*
           .state = one.state, .coins = {}, .counts = one.counts, .class_counts = one.class_counts});
     }
     const TrainingHooks hooks{
-        .on_step = [&](const StepReport& report) { session.reports.push_back(report); },
+        .on_step = [&](const StepReport& report) { first_rank.reports.push_back(report); },
         .on_record = [](const dp::TrainingRecord&) {},
         .on_checkpoint =
             [&](const Checkpoint& one) {
-              session.checkpoints.insert_or_assign(
+              first_rank.checkpoints.insert_or_assign(
                   one.state.step,
                   Checkpoint{
                       .state = one.state, .coins = {}, .counts = {}, .class_counts = one.class_counts});
             },
         .checkpoint_every = 2};
-    session.result = Train(party, settings, MakeRecords(settings, 10 + self, kRowsOfParty), hooks, {},
-                           resumption, {}, {}, &own_ranks);
+    first_rank.result = Train(party, settings, MakeRecords(settings, 10 + self, kRowsOfParty), hooks, {},
+                              resumption, {}, {}, &own_ranks);
   });
-  return sessions;
+  return first_ranks;
 }
 
-const Model& ModelOf(const Sessions& sessions) { return *sessions[0].result->model; }
+const Model& ModelOf(const FirstRanks& first_ranks) { return *first_ranks[0].result->model; }
 
-void ExpectSameModel(const Sessions& found, const Sessions& expected, const std::string& what) {
-  for (const Session& party : found) {
+void ExpectSameModel(const FirstRanks& found, const FirstRanks& expected, const std::string& what) {
+  for (const FirstRank& party : found) {
     EXPECT_EQ(party.result->model->weights, ModelOf(expected).weights) << what;
     EXPECT_EQ(party.result->model->bias, ModelOf(expected).bias) << what;
   }
@@ -91,32 +95,32 @@ void ExpectSameModel(const Sessions& found, const Sessions& expected, const std:
 
 TEST(RankTraining, GivesTheModelOfOneMachineBitForBit) {
   std::map<std::string, TrainingSettings> all;
-  all["owner-poisson"] = ExactSettings();
-  all["full"] = ExactSettings();
+  all["owner-poisson"] = MaskFreeSettings();
+  all["full"] = MaskFreeSettings();
   all["full"].sampling = Sampling::kFull;
-  all["narrow rows"] = ExactSettings();
+  all["narrow rows"] = MaskFreeSettings();
   all["narrow rows"].row_fraction_bits = 8;
-  all["in line"] = ExactSettings();
+  all["in line"] = MaskFreeSettings();
   all["in line"].steps_ahead = 0;
-  all["weights of classes and records"] = ExactSettings();
+  all["weights of classes and records"] = MaskFreeSettings();
   all["weights of classes and records"].class_weights = {1, 0.5, 2};
   all["weights of classes and records"].max_record_weight = 2;
-  all["published"] = ExactSettings();
+  all["published"] = MaskFreeSettings();
   all["published"].clipping = Clipping::kPublished;
   all["published"].comparison = protocols::Form::kLatency;
-  all["hidden layers"] = ExactSettings();
+  all["hidden layers"] = MaskFreeSettings();
   all["hidden layers"].hidden = {5};
   for (const auto& [name, settings] : all) {
-    const auto expected = RunSession(1, settings);
+    const auto expected = TrainOn(1, settings);
     // A network begins at random weights, so that all go on from the same ones.
-    const Sessions* first = settings.hidden.empty() ? nullptr : &expected;
-    for (const int ranks : {2, 4}) ExpectSameModel(RunSession(ranks, settings, first), expected, name);
+    const FirstRanks* first = settings.hidden.empty() ? nullptr : &expected;
+    for (const int ranks : {2, 4}) ExpectSameModel(TrainOn(ranks, settings, first), expected, name);
   }
 }
 
 // As many records as the machines' slots have no room for evenly, and a machine without any slot of an owner's rows.
 TEST(RankTraining, DividesSlotsAndWeightsThatDoNotGoUpEvenly) {
-  TrainingSettings settings = ExactSettings();
+  TrainingSettings settings = MaskFreeSettings();
   settings.rows = {40, 41, 1};
   settings.max_batch_per_owner = 41;
   settings.expected_batch = 82;
@@ -138,13 +142,13 @@ TEST(RankTraining, DividesSlotsAndWeightsThatDoNotGoUpEvenly) {
 }
 
 TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
-  TrainingSettings settings = ExactSettings();
+  TrainingSettings settings = MaskFreeSettings();
   settings.loss = Loss::kOneVsRest;
   settings.truncation = protocols::Rounding::kStochastic;
   settings.clip = 8;  // above every gradient, so that the plain side needs no table of factors
   settings.momentum = 0.5;
   settings.steps = 20;
-  const auto sessions = RunSession(3, settings);
+  const auto first_ranks = TrainOn(3, settings);
   reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, settings.classes),
                               .clip = settings.clip,
                               .learning_rate = settings.learning_rate,
@@ -159,7 +163,7 @@ TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
   }
   for (int step = 0; step < settings.steps; ++step)
     plain.Step(x, Targets(settings, labels), Eigen::MatrixXd::Zero(settings.features + 1, settings.classes));
-  const Eigen::MatrixXd& found = ModelOf(sessions).weights;
+  const Eigen::MatrixXd& found = ModelOf(first_ranks).weights;
   // The series is off by at most 0.0032 a prediction, in 20 steps of rate 1 and momentum 1/2.
   EXPECT_LE((found - plain.weights.topRows(settings.features)).cwiseAbs().maxCoeff(), 2 * 20 * 0.0032);
   EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 0.3);
@@ -168,7 +172,7 @@ TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
 // Of no records, so that the weights after a step are the noise alone. The squares of a machine's 2,001 numbers add up to their
 // expectation within 17 % but once in some ten million runs; a party's noise that is missing or there twice makes a third.
 TEST(RankTraining, AddsTheNoiseOfThreePartiesToEachWeight) {
-  TrainingSettings settings = ExactSettings();
+  TrainingSettings settings = MaskFreeSettings();
   settings.features = 2000;
   settings.sigma = 1;
   settings.steps = 1;
@@ -193,17 +197,17 @@ TEST(RankTraining, AddsTheNoiseOfThreePartiesToEachWeight) {
 }
 
 TEST(RankTraining, GoesOnFromTheCheckpointsOfAnyNumberOfMachines) {
-  const TrainingSettings settings = ExactSettings();
-  const auto whole = RunSession(1, settings);
-  const auto of_two = RunSession(2, settings);
-  const auto of_one_after_two = RunSession(1, settings, &of_two, 2);
-  for (const Session& party : of_two)
+  const TrainingSettings settings = MaskFreeSettings();
+  const auto whole = TrainOn(1, settings);
+  const auto of_two = TrainOn(2, settings);
+  const auto of_one_after_two = TrainOn(1, settings, &of_two, 2);
+  for (const FirstRank& party : of_two)
     EXPECT_THAT(party.checkpoints,
                 testing::ElementsAre(testing::Key(0), testing::Key(2), testing::Key(4), testing::Key(5)));
   ExpectSameModel(of_one_after_two, whole, "one machine from two");
-  ExpectSameModel(RunSession(3, settings, &of_two, 4), whole, "three machines from two");
-  ExpectSameModel(RunSession(2, settings, &whole, 2), whole, "two machines from one");
-  ExpectSameModel(RunSession(2, settings, &whole, 5), whole, "behind the last step");
+  ExpectSameModel(TrainOn(3, settings, &of_two, 4), whole, "three machines from two");
+  ExpectSameModel(TrainOn(2, settings, &whole, 2), whole, "two machines from one");
+  ExpectSameModel(TrainOn(2, settings, &whole, 5), whole, "behind the last step");
 }
 
 // Rank 0, whose first lane does all that comes before the steps, too.
@@ -214,10 +218,10 @@ TEST(PlannedRunCost, IsWhatTheFirstLaneSends) {
     settings.sampling = sampling;
     if (sampling == Sampling::kFull) settings.expected_batch = 120;
     const RunCost planned = PlannedRunCost(settings, protocols::Form::kBulk, 3);
-    const auto sessions = RunSession(3, settings);
+    const auto first_ranks = TrainOn(3, settings);
     int rounds = 0;
-    for (std::size_t self = 0; self < sessions.size(); ++self) {
-      const StepReport& last = sessions.at(self).reports.back();
+    for (std::size_t self = 0; self < first_ranks.size(); ++self) {
+      const StepReport& last = first_ranks.at(self).reports.back();
       // Keys, which the plan counts, were agreed on before there was a context.
       EXPECT_EQ(last.bytes_sent + 64, planned.bytes_sent.at(self));
       rounds = std::max(rounds, static_cast<int>(last.rounds) + 1);
@@ -226,12 +230,11 @@ TEST(PlannedRunCost, IsWhatTheFirstLaneSends) {
   }
 }
 
-/// Ends as a rank's machine might, in the middle of a step.
-struct Died : std::exception {};
-
-class DyingRanks final : public mpc::Ranks {
+/// Looks at every sum before it is made.
+class WatchedRanks final : public mpc::Ranks {
  public:
-  DyingRanks(mpc::Ranks& ranks, int sums) : ranks_(ranks), left_(sums) {}
+  WatchedRanks(mpc::Ranks& ranks, std::function<void(int sum)> before_sum)
+      : ranks_(ranks), before_sum_(std::move(before_sum)) {}
 
   [[nodiscard]] int rank() const override { return ranks_.rank(); }
   [[nodiscard]] int count() const override { return ranks_.count(); }
@@ -241,7 +244,7 @@ class DyingRanks final : public mpc::Ranks {
   }
   void Gather(std::span<const std::byte> own, std::span<std::byte> all) override { ranks_.Gather(own, all); }
   void SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::Word> own) override {
-    if (left_-- == 0) throw Died();
+    before_sum_(sums_++);
     ranks_.SumAndScatter(words, own);
   }
   void GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) override {
@@ -253,8 +256,30 @@ class DyingRanks final : public mpc::Ranks {
 
  private:
   mpc::Ranks& ranks_;
-  int left_;
+  std::function<void(int sum)> before_sum_;
+  int sums_ = 0;
 };
+
+// Rank 0 takes its time to note a step, and the other's lane waits for nobody else.
+TEST(RankTraining, BeginsNoStepThatIsNotNoted) {
+  TrainingSettings settings = MaskFreeSettings();
+  settings.momentum = 0;
+  std::array<std::atomic<int>, net::kParties> noted{};
+  RunRanks(2, Seed{9}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    auto& of_party = noted.at(static_cast<std::size_t>(party.self()));
+    WatchedRanks watched(own_ranks, [&](int step) { EXPECT_GT(of_party, step); });
+    if (own_ranks.rank() > 0) return ServeSteps(party, settings, watched);
+    TrainingHooks hooks = kQuiet;
+    hooks.before_step = [&](int step) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      of_party = step + 1;
+    };
+    (void)Train(party, settings, MakeRecords(settings, 10, kRowsOfParty), hooks, {}, {}, {}, {}, &own_ranks);
+  });
+}
+
+/// Ends as a rank's machine might, in the middle of a step.
+struct Died : std::exception {};
 
 template <typename Error>
 bool EndedIn(const std::exception_ptr& end) {
@@ -272,12 +297,14 @@ bool EndedIn(const std::exception_ptr& end) {
 TEST(RankTraining, EndsAtAllWhereOneRankFails) {
   for (const std::int64_t ahead : {0, 2}) {
     for (const int failing : {0, 1, 2}) {
-      TrainingSettings settings = ExactSettings();
+      TrainingSettings settings = MaskFreeSettings();
       settings.steps_ahead = ahead;
       settings.steps = 50;
       const auto ends = EndsOfRanks(3, Seed{4}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
         const bool fails = own_ranks.rank() == failing && party.self() == 1;
-        DyingRanks dying(own_ranks, fails ? 3 : -1);
+        WatchedRanks dying(own_ranks, [fails](int sum) {
+          if (fails && sum == 3) throw Died();
+        });
         if (own_ranks.rank() > 0) return ServeSteps(party, settings, dying);
         (void)Train(party, settings, MakeRecords(settings, 10, kRowsOfParty), kQuiet, {}, {}, {}, {}, &dying);
       });
@@ -294,7 +321,7 @@ TEST(RankTraining, EndsAtAllWhereOneRankFails) {
 }
 
 TEST(RankTraining, RefusesLanesOfOtherConstants) {
-  const TrainingSettings settings = ExactSettings();
+  const TrainingSettings settings = MaskFreeSettings();
   TrainingSettings other = settings;
   other.learning_rate = 2;
   // A rank that has another job than its party's rank 0.
