@@ -45,11 +45,17 @@ class PredictJob : public Job {
   void UseModelOf(const Job& made, const std::string& file) override;
   [[nodiscard]] bool WantsStore() const override { return job_.store.on; }
   void TakeRecordsOf(SharedRecords& records) override { deposits_ = &records; }
+  void UseRanks(int ranks) override;
+  void TakeRanks(mpc::Ranks& ranks) override {
+    Require(ranks.count() == rank_count_, "PredictJob::TakeRanks: as many as the job is to be run by");
+    ranks_ = &ranks;
+  }
 
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  void Serve(mpc::Context& party) override { ServeClassifier(party, job_, *ranks_); }
 
  private:
   [[nodiscard]] std::vector<PlannedRun> FormsOf(const ModelSchema& model,
@@ -61,6 +67,8 @@ class PredictJob : public Job {
 
   PredictSettings job_;
   std::vector<int> to_;                ///< the client; nobody where owners get files
+  int rank_count_ = 1;                 ///< machines of a party
+  mpc::Ranks* ranks_ = nullptr;        ///< after TakeRanks
   std::optional<ModelSchema> schema_;  ///< of the model, once it is known
   SharedRecords* deposits_ = nullptr;  ///< where the rows are such
   RecordSchema deposited_;             ///< what they have to be, once the model is known
@@ -74,13 +82,14 @@ std::vector<PlannedRun> PredictJob::FormsOf(const ModelSchema& model,
   using protocols::Form;
   const auto settings = model.classifier;
   if (!ml::IsNetwork(ml::MakeStepPlan(settings)))
-    return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk), "", link)};
+    return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk, rank_count_), "", link)};
   std::vector<PlannedRun> runs;
   for (const auto form : {Form::kLatency, Form::kBulk}) {
     if (settings.comparison ? *settings.comparison != form
                             : link && ClassifierForm(job_, model, *link) != form)
       continue;
-    runs.push_back(PlanRun(ClassifyBySharesCost(job_, model, form), protocols::NameOf(form), link));
+    runs.push_back(
+        PlanRun(ClassifyBySharesCost(job_, model, form, rank_count_), protocols::NameOf(form), link));
   }
   return runs;
 }
@@ -89,12 +98,18 @@ JobPlan PredictJob::Plan(const std::optional<protocols::Link>& link) const {
   JobPlan plan;
   plan.disk.fill(kBytesOfSmallFiles);
   if (!schema_) return plan;
-  const auto cost = ClassifyBySharesCost(job_, *schema_, protocols::Form::kBulk);
+  const auto cost = ClassifyBySharesCost(job_, *schema_, protocols::Form::kBulk, rank_count_);
   plan.forms = FormsOf(*schema_, link);
   plan.memory = cost.memory;
   plan.apart = cost.apart;
   for (std::size_t party = 0; party < net::kParties; ++party) plan.disk.at(party) += cost.results.at(party);
   return plan;
+}
+
+void PredictJob::UseRanks(int ranks) {
+  if (job_.store.on && ranks > 1)
+    throw ConfigError("predict.source: found \"store\", expected \"files\", with [party] ranks above 1");
+  rank_count_ = ranks;
 }
 
 void PredictJob::UseModelOf(const Job& made, const std::string& file) {
@@ -178,7 +193,7 @@ std::string PredictJob::CoveredBy() const {
 
 /// What the client gets is its alone.
 void PredictJob::Predict(mpc::Context& party, JobResult& result) {
-  const auto predictions = ClassifyByShares(party, job_, *model_, rows_);
+  const auto predictions = ClassifyByShares(party, job_, *model_, rows_, ranks_);
   result.summary["client"] = job_.client;
   result.summary["rows"] = job_.rows;
   if (!predictions) return;

@@ -3,11 +3,19 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "ml/batches/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/on_deposits/deposited_prediction.h"
 #include "ml/on_shares/held_out.h"
+#include "ml/ranks/rank_prediction.h"
+#include "ml/ranks/rank_steps.h"
+#include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/component_check.h"
 #include "protocols/cost_model.h"
 
@@ -49,6 +57,22 @@ void AddCostOfDeposits(const PredictSettings& job, const ml::StepPlan& plan, Job
   cost.results.fill(kBytesOfShare * rows * shown);
 }
 
+/// What rank 0 tells the others.
+struct SharedModel {
+  std::string schema{};  ///< ModelSchema::json
+  protocols::Form form = protocols::Form::kBulk;
+};
+
+/// Rank 0's, at all ranks.
+SharedModel ToldModel(mpc::Ranks& ranks, SharedModel model) {
+  std::array<std::uint64_t, 2> told{model.schema.size(), static_cast<std::uint64_t>(model.form)};
+  ranks.Broadcast(std::as_writable_bytes(std::span(told)));
+  model.schema.resize(told[0]);
+  model.form = static_cast<protocols::Form>(told[1]);
+  ranks.Broadcast(std::as_writable_bytes(std::span(model.schema)));
+  return model;
+}
+
 }  // namespace
 
 ml::StepPlan AgreeOnModel(mpc::Context& party, const PredictSettings& job, const ShareFile& model) {
@@ -58,14 +82,30 @@ ml::StepPlan AgreeOnModel(mpc::Context& party, const PredictSettings& job, const
 }
 
 std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
-                                                const ShareFile& model, const ml::OwnRecords& own) {
+                                                const ShareFile& model, const ml::OwnRecords& own,
+                                                mpc::Ranks* ranks) {
   const auto plan = AgreeOnModel(party, job, model);
-  return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
+  if (ranks == nullptr || ranks->count() == 1)
+    return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
+  (void)ToldModel(*ranks, {.schema = model.schema.json, .form = plan.activation.options.form});
+  return ml::PredictOnRanks(party, plan, model.weights, RequestOf(job), own, *ranks);
 }
 
-JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model, protocols::Form form) {
+void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks) {
+  const auto told = ToldModel(ranks, {});
+  auto schema = ParseModelSchema(told.schema, "the model of rank 0");
+  if (job.threshold) SetThreshold(schema, *job.threshold, "predict.threshold");
+  const auto plan = ml::MakeStepPlan(schema.classifier, told.form);
+  protocols::RequireSameEverywhere(party, ml::LaneConstants(ml::Fingerprint(plan, 0), ranks),
+                                   "constants of the model");
+  (void)ml::PredictOnRanks(party, plan, {}, RequestOf(job), {}, ranks);
+}
+
+JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model, protocols::Form form,
+                             int ranks) {
   const auto plan = ml::MakeStepPlan(model.classifier, form);
-  const auto rows = static_cast<double>(job.rows);
+  const auto request = ml::RankRequest(RequestOf(job), ranks);
+  const auto rows = static_cast<double>(request.rows);
   const auto columns = static_cast<double>(plan.settings.features + 1);
   const auto weights = static_cast<double>(ShapeOfWeights(plan).weights());
   JobCost cost;
@@ -76,11 +116,12 @@ JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& mode
     AddCostOfDeposits(job, plan, cost);
     return cost;
   }
-  cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
+  cost.session.Add(ml::PredictOnSharesCost(plan, request));
   const auto client = static_cast<std::size_t>(job.client);
-  cost.memory.at(client) += rows * static_cast<double>(plan.settings.features) * sizeof(float);
+  const auto all_rows = static_cast<double>(job.rows);
+  cost.memory.at(client) += all_rows * static_cast<double>(plan.settings.features) * sizeof(float);
   const double logits = job.scores ? static_cast<double>(plan.columns) : 0;
-  cost.results.at(client) = rows * (kBytesOfALabel + logits * kBytesOfALogit);
+  cost.results.at(client) = all_rows * (kBytesOfALabel + logits * kBytesOfALogit);
   return cost;
 }
 

@@ -20,17 +20,6 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-void CheckRows(const StepPlan& plan, const PredictionRequest& request, const OwnRecords& own) {
-  if (own.rows() > request.rows) {
-    throw DataError("rows to predict: found " + std::to_string(own.rows()) + ", expected at most the " +
-                    std::to_string(request.rows) + " of predict.rows");
-  }
-  if (own.rows() > 0 && own.features() != plan.settings.features) {
-    throw DataError("rows to predict: found " + std::to_string(own.features()) + " features, expected " +
-                    std::to_string(plan.settings.features));
-  }
-}
-
 /// Opens logits to the client, which takes the classes from them.
 std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan, int client,
                                       const ArithShare& logits) {
@@ -63,6 +52,17 @@ void Append(Predictions& all, const Predictions& block, Index rows) {
 
 }  // namespace
 
+void CheckRowsToPredict(const StepPlan& plan, const PredictionRequest& request, const OwnRecords& own) {
+  if (own.rows() > request.rows) {
+    throw DataError("rows to predict: found " + std::to_string(own.rows()) + ", expected at most the " +
+                    std::to_string(request.rows) + " of predict.rows");
+  }
+  if (own.rows() > 0 && own.features() != plan.settings.features) {
+    throw DataError("rows to predict: found " + std::to_string(own.features()) + " features, expected " +
+                    std::to_string(plan.settings.features));
+  }
+}
+
 int ClassOf(const RingMatrix& logits, Index row, Word decision) {
   if (logits.cols() == 1) return mpc::Signed(logits(row, 0)) > mpc::Signed(decision) ? 1 : 0;
   int best = 0;
@@ -75,7 +75,7 @@ int ClassOf(const RingMatrix& logits, Index row, Word decision) {
 std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& plan,
                                            const mpc::FixedShare& weights, const PredictionRequest& request,
                                            const OwnRecords& own) {
-  CheckRows(plan, request, own);
+  CheckRowsToPredict(plan, request, own);
   const bool client = party.self() == request.client;
   Predictions all;
   if (client && request.scores) all.scores = Eigen::MatrixXd(own.rows(), plan.columns);

@@ -170,7 +170,8 @@ TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
     return "";
   };
   EXPECT_EQ(error_of("demo.toml", {}), "");
-  EXPECT_EQ(error_of("adult-average.toml", {}), "[party] ranks: found 4 for a job of type average, expected 1");
+  EXPECT_EQ(error_of("adult-average.toml", {}),
+            "[party] ranks: found 4 for a job of type average, expected 1");
   EXPECT_EQ(error_of("demo.toml", {"privacy.sampling=public"}),
             "privacy.sampling: found \"public\", expected \"owner-poisson\" or \"full\", with [party] ranks "
             "above 1");

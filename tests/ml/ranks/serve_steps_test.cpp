@@ -169,6 +169,35 @@ TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
   EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 0.3);
 }
 
+// Counts of classes, local models and the evaluation are rank 0's; the weights of the classes, which these counts give, are
+// everybody's.
+TEST(RankTraining, SharesTheStepsOfATrainingWithAllThatIsAroundThem) {
+  TrainingSettings settings = SmallSettings();
+  settings.balance_sigma = 1;
+  settings.steps = 3;
+  settings.sigma = 0.5;
+  settings.initialisation = InitialisationSettings{
+      .local = {
+          .steps = 10, .expected_batch = 20, .learning_rate = 4, .clip = 2, .sigma = 0.5, .delta = 1e-5}};
+  settings.evaluation = EvaluationSettings{.test = {.holder = 2, .rows = 30}, .sigma = 2};
+  std::array<std::optional<TrainingResult>, net::kParties> results;
+  RunRanks(3, Seed{7}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
+    HeldOutRecords held_out;
+    if (party.self() == 2) held_out.test = MakeRecords(settings, 99, 30);
+    const auto self = static_cast<std::size_t>(party.self());
+    results.at(self) = Train(party, settings, MakeRecords(settings, 10 + self, 40), kQuiet, held_out, {}, {},
+                             {}, &own_ranks);
+  });
+  for (const auto& result : results) {
+    EXPECT_EQ(result->model->weights, results[0]->model->weights);
+    EXPECT_EQ(result->class_counts, results[0]->class_counts);
+    EXPECT_EQ(result->record.events.size(), 4U);
+    EXPECT_TRUE(result->evaluation && result->evaluation->correct);
+  }
+  EXPECT_EQ(results[0]->class_weights.size(), 3U);
+}
+
 // Of no records, so that the weights after a step are the noise alone. The squares of a machine's 2,001 numbers add up to their
 // expectation within 17 % but once in some ten million runs; a party's noise that is missing or there twice makes a third.
 TEST(RankTraining, AddsTheNoiseOfThreePartiesToEachWeight) {

@@ -1,0 +1,95 @@
+#include "jobs/predict/shared_classifier.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "jobs/dpsgd/settings/training_settings.h"
+#include "jobs/job.h"
+#include "tests/apps/temporary_folder.h"
+#include "tests/jobs/edit_case.h"
+#include "tests/jobs/kept_job.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/thread_ranks.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using testing_support::InsecureDeal;
+using testing_support::Seed;
+
+/// A prediction of ten rows by a model of two classes, with a threshold of the job's own.
+class SharedClassifierTest : public testing::Test {
+ protected:
+  SharedClassifierTest() {
+    job_.run = std::string(32, 'c');
+    job_.client = 1;
+    job_.rows = 10;
+    job_.threshold = 0.55;
+    SetThreshold(schema_, *job_.threshold, "predict.threshold");
+    rows_.x.resize(9, 4);
+    for (Eigen::Index k = 0; k < rows_.x.size(); ++k)
+      rows_.x.data()[k] = 0.1F * static_cast<float>((k * 7) % 11 - 5);
+  }
+
+  /// What the client gets of parties of so many machines.
+  [[nodiscard]] ml::Predictions PredictedBy(int count) const {
+    std::optional<ml::Predictions> predictions;
+    testing_support::RunRanks(count, Seed{4}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+      if (ranks.rank() > 0) return ServeClassifier(party, job_, ranks);
+      ShareFile model{.party = party.self(), .schema = schema_, .record = {}, .weights = {}};
+      model.weights = mpc::FixedShare(InsecureDeal(party, testing_support::RandomSigned(8, 5, 1, 16)), 16);
+      auto got = ClassifyByShares(party, job_, model, party.self() == 1 ? rows_ : ml::OwnRecords{}, &ranks);
+      if (party.self() == 1) predictions = std::move(got);
+    });
+    return *predictions;
+  }
+
+  TemporaryFolder folder_;
+  ModelSchema schema_ = ModelSchemaOf(
+      ReadDpsgdSettings(folder_.Write("job.toml", Replaced(kKeptJob, "classes = 3", "classes = 2"))));
+  PredictSettings job_;
+  ml::OwnRecords rows_;
+};
+
+TEST_F(SharedClassifierTest, IsThatOfOneMachine) {
+  const auto expected = PredictedBy(1);
+  EXPECT_EQ(expected.classes.size(), 9U);
+  EXPECT_EQ(PredictedBy(3).classes, expected.classes);
+  job_.threshold = 0.3;  // another class of some rows: not in the model's own schema, which ranks are told
+  SetThreshold(schema_, *job_.threshold, "predict.threshold");
+  const auto others = PredictedBy(1);
+  EXPECT_NE(others.classes, expected.classes);
+  EXPECT_EQ(PredictedBy(3).classes, others.classes);
+}
+
+TEST_F(SharedClassifierTest, CostsTheRowsOfALane) {
+  const auto one = ClassifyBySharesCost(job_, schema_, protocols::Form::kBulk).session.total();
+  const auto two = ClassifyBySharesCost(job_, schema_, protocols::Form::kBulk, 2).session.total();
+  job_.rows = 5;
+  const auto half = ClassifyBySharesCost(job_, schema_, protocols::Form::kBulk).session.total();
+  EXPECT_EQ(two.bytes_sent, half.bytes_sent);
+  EXPECT_LT(two.bytes_sent[1], one.bytes_sent[1]);
+}
+
+TEST(PredictJob, RefusesRanksForDeposits) {
+  const TemporaryFolder folder;
+  const std::string text =
+      "version = 1\ntype = \"predict\"\nname = \"p\"\n[predict]\nrun = \"" + std::string(32, 'c') + "\"\n";
+  const auto own = ReadJob(folder.Write("own.toml", text + "client = 1\nrows = 20\n"));
+  EXPECT_NO_THROW(own->UseRanks(4));
+  const auto store = ReadJob(folder.Write("store.toml", text + "source = \"store\"\ncapacity = 20\n"));
+  try {
+    store->UseRanks(4);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "predict.source: found \"store\", expected \"files\", with [party] ranks above 1");
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
