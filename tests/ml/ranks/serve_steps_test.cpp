@@ -353,14 +353,14 @@ TEST(RankTraining, RefusesLanesOfOtherConstants) {
   const TrainingSettings settings = MaskFreeSettings();
   TrainingSettings other = settings;
   other.learning_rate = 2;
-  // A rank that has another job than its party's rank 0.
+  // All ranks 1 have another job than their parties' ranks 0, so that their lane's constants are alike.
   const auto of_party = EndsOfRanks(2, Seed{5}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
-    if (own_ranks.rank() > 0) return ServeSteps(party, party.self() == 2 ? other : settings, own_ranks);
+    if (own_ranks.rank() > 0) return ServeSteps(party, other, own_ranks);
     (void)Train(party, settings, MakeRecords(settings, 10, kRowsOfParty), kQuiet, {}, {}, {}, {}, &own_ranks);
   });
-  EXPECT_TRUE(EndedIn<ConfigError>(of_party[1][2]));
-  EXPECT_FALSE(EndedIn<ConfigError>(of_party[1][0]));
-  EXPECT_NE(of_party[0][0], nullptr);
+  EXPECT_TRUE(EndedIn<ConfigError>(of_party[1][0]) || EndedIn<ConfigError>(of_party[1][1]) ||
+              EndedIn<ConfigError>(of_party[1][2]));
+  EXPECT_TRUE(EndedIn<NetworkError>(of_party[0][0]));
   // Lanes of which a party takes another for this one.
   const auto of_lane = EndsOfRanks(3, Seed{6}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
     protocols::RequireSameEverywhere(
