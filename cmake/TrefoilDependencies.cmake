@@ -38,3 +38,12 @@ endif()
 if(TREFOIL_POSTGRES STREQUAL ON AND NOT LIBPQ_FOUND)
   message(FATAL_ERROR "TREFOIL_POSTGRES is ON, but libpq was not found: install libpq-dev")
 endif()
+
+# Optional: Open MPI, by which a party computes on several machines (docs/adr/0041).
+set(TREFOIL_MPI AUTO CACHE STRING "Parties of several machines with Open MPI: ON, OFF, or AUTO (if it is installed)")
+if(NOT TREFOIL_MPI STREQUAL OFF)
+  pkg_check_modules(MPI IMPORTED_TARGET ompi-c)
+endif()
+if(TREFOIL_MPI STREQUAL ON AND NOT MPI_FOUND)
+  message(FATAL_ERROR "TREFOIL_MPI is ON, but Open MPI was not found: install libopenmpi-dev and openmpi-bin")
+endif()

@@ -27,6 +27,12 @@ if(TARGET PkgConfig::LIBPQ)
   set(TREFOIL_POSTGRES_LINK " -lpq")
 endif()
 
+set(TREFOIL_MPI_LINK "")
+if(TARGET PkgConfig::MPI)
+  target_link_libraries(trefoil_archive PRIVATE mpi)
+  set(TREFOIL_MPI_LINK " -lmpi")
+endif()
+
 install(TARGETS trefoil RUNTIME COMPONENT program)
 install(TARGETS trefoil_archive EXPORT TrefoilTargets ARCHIVE COMPONENT library)
 set(headers error job privacy protocols run session share training trefoil version)

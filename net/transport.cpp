@@ -99,6 +99,8 @@ const char* Describe(AbortCode code) {
       return "aborted: it is out of memory";
     case AbortCode::kProtocol:
       return "aborted: it received what the protocol does not allow";
+    case AbortCode::kRankLost:
+      return "aborted: it lost one of its own machines";
   }
   return "aborted: unknown reason";
 }

@@ -27,6 +27,7 @@ enum class AbortCode : std::uint8_t {
   kStorage = 7,        ///< cannot write its files: a full disk
   kMemory = 8,         ///< out of memory
   kProtocol = 9,       ///< received what the protocol does not allow; `about` says from whom
+  kRankLost = 10,      ///< lost one of its own machines
 };
 
 struct AbortReason {

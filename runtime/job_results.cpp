@@ -71,9 +71,10 @@ std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& r
 }
 
 /// Time, rounds and bytes are those of all sessions for the steps that were kept, or, where a job has none, those
-/// of this session.
+/// of this session; of ranks above 0 in any case.
 Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const JobOutput& output,
-                  const net::Counters& counters, double seconds) {
+                  const SessionCost& cost) {
+  const auto& counters = cost.counters;
   const bool steps = job.Steps().count > 0;
   const auto epsilons = dp::Epsilons(output.record(), job.delta(), job.accountant());
   return {.type = job.type(),
@@ -85,9 +86,11 @@ Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const Job
           .delta = job.delta(),
           .accountant = job.accountant(),
           .released_to = job.release_to(),
-          .seconds = output.kept().seconds + seconds,
+          .seconds = output.kept().seconds + cost.seconds,
           .rounds = steps ? output.last().rounds : counters.rounds,
-          .bytes_sent = steps ? output.last().bytes_sent : counters.bytes_sent + counters.bytes_offline,
+          .bytes_sent = cost.bytes_of_other_ranks +
+                        (steps ? output.last().bytes_sent : counters.bytes_sent + counters.bytes_offline),
+          .ranks = cost.ranks,
           .peak_rss_bytes = PeakMemoryBytes(),
           .warnings = job.Warnings(),
           .results = result.summary};
@@ -96,9 +99,9 @@ Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const Job
 }  // namespace
 
 void WriteResults(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
-                  const JobOutput& output, const net::Counters& counters, double seconds) {
+                  const JobOutput& output, const SessionCost& cost) {
   WriteFiles(session, job, result, output);
-  const auto summary = SummaryOf(job, result, output, counters, seconds);
+  const auto summary = SummaryOf(job, result, output, cost);
   WriteSummary(session.folder() / "summary.json", summary);
   session.display().Finish();
   for (const auto& line : result.lines) session.Say(line);

@@ -6,10 +6,18 @@
 
 namespace trefoil::runtime {
 
+/// What a session has taken.
+struct SessionCost {
+  net::Counters counters{};  ///< of rank 0's links
+  double seconds = 0;
+  int ranks = 1;
+  std::uint64_t bytes_of_other_ranks = 0;
+};
+
 /// Writes what a job gave this party to its run directory, summary.json last, and tells the user and the session
-/// log. `counters` and `seconds`: of this session. All is on disk when it returns, so that checkpoints may go.
+/// log. All is on disk when it returns, so that checkpoints may go.
 /// Throws ConfigError or std::runtime_error where something cannot be written.
 void WriteResults(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
-                  const JobOutput& output, const net::Counters& counters, double seconds);
+                  const JobOutput& output, const SessionCost& cost);
 
 }  // namespace trefoil::runtime

@@ -6,6 +6,15 @@
 #include "base/files/files.h"
 
 namespace trefoil::runtime {
+namespace {
+
+jobs::Address AddressOfRank(const jobs::Address& first, const std::vector<jobs::Address>& of_ranks,
+                            int rank) {
+  if (!of_ranks.empty()) return of_ranks.at(static_cast<std::size_t>(rank));
+  return {.host = first.host, .port = static_cast<std::uint16_t>(first.port + rank)};
+}
+
+}  // namespace
 
 net::Identity ReadIdentity(const jobs::PartyFile& party) {
   jobs::CheckKeyMode(party.private_key);
@@ -26,18 +35,21 @@ net::Identity ReadIdentity(const jobs::PartyFile& party) {
   return identity;
 }
 
-net::MeshConfig MeshConfigOf(const jobs::PartyFile& party, const std::string& job_json) {
+net::MeshConfig MeshConfigOf(const jobs::PartyFile& party, const std::string& job_json, int rank) {
   net::MeshConfig config;
   config.self = party.id;
   config.listen_host = party.listen.host;
-  config.listen_port = party.listen.port;
+  config.listen_port = AddressOfRank(party.listen, {}, rank).port;
+  config.ranks = party.ranks;
+  config.rank = rank;
   config.identity = ReadIdentity(party);
   for (std::size_t i = 0; i < party.peers.size(); ++i) {
     const auto& peer = party.peers[i];
     const auto what = fmt::format("party {}'s certificate: store it with trefoil trust", peer.id);
+    const auto address = AddressOfRank(peer.address, peer.rank_addresses, rank);
     config.peers[i] = {.id = peer.id,
-                       .host = peer.address.host,
-                       .port = peer.address.port,
+                       .host = address.host,
+                       .port = address.port,
                        .certificate_pem = ReadTextFile(peer.certificate, what)};
   }
   config.start_timeout = party.start_timeout;

@@ -147,12 +147,9 @@ void PartySession::Disconnect() {
   mesh_.reset();
 }
 
-int PartySession::Fail(const std::exception& error, const std::string& cause) {
-  const auto reason = ReasonFor(error);
-  const auto code = ExitCodeOf(error);
+void PartySession::Fail(int code, net::AbortReason reason, const std::string& cause) {
   metrics_->SetReady(false);
-  if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
-    metrics_->SetPeer(lost->peer(), PeerState::kLost);
+  if (reason.code == net::AbortCode::kPeerLost) metrics_->SetPeer(reason.about, PeerState::kLost);
   if (mesh_) mesh_->Abort(reason);
   Log(cause, jobs::LogLevel::kError);
   display_.Finish();
@@ -162,7 +159,6 @@ int PartySession::Fail(const std::exception& error, const std::string& cause) {
   } catch (const std::exception& second) {  // such as the full disk that ended the run
     Log(std::string("audit log: ") + second.what(), jobs::LogLevel::kError);
   }
-  return code;
 }
 
 int PartySession::FailBeforeStart(const std::exception& error, const net::MeshConfig& config) {
@@ -180,12 +176,14 @@ int PartySession::FailBeforeStart(const std::exception& error, const net::MeshCo
   return code;
 }
 
-std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected) {
+std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,
+                        std::optional<int> rank) {
   const auto prefix = fmt::format("party {}: ", lost.peer());
   std::string cause = lost.what();
   if (!connected) return "before the start: " + cause;
   if (cause.starts_with(prefix)) cause.erase(0, prefix.size());
-  return fmt::format("lost party {} {}: {}", lost.peer(), when, cause);
+  const auto of_it = rank ? fmt::format("rank {} of ", *rank) : std::string();
+  return fmt::format("lost {}party {} {}: {}", of_it, lost.peer(), when, cause);
 }
 
 }  // namespace trefoil::runtime

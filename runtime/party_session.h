@@ -75,8 +75,8 @@ class PartySession {
   /// no memory, no budget), the peers that come within three seconds. Returns the exit code.
   int FailBeforeStart(const std::exception& error, const net::MeshConfig& config);
 
-  /// Tells the connected peers and auditors of a failure, and the operator in `cause`. Returns the exit code.
-  int Fail(const std::exception& error, const std::string& cause);
+  /// Tells the connected peers and auditors of a failure, and the operator in `cause`.
+  void Fail(int code, net::AbortReason reason, const std::string& cause);
 
  private:
   /// Returns the text that it has written.
@@ -96,7 +96,8 @@ class PartySession {
 };
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
-/// "before the start: ..." where there were no links yet.
-[[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected);
+/// "before the start: ..." where there were no links yet. `rank`: of a party of several machines, "lost rank 3 of party 1".
+[[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,
+                                      std::optional<int> rank = {});
 
 }  // namespace trefoil::runtime

@@ -57,6 +57,7 @@ void TakeCost(const OrderedJson& json, Summary& summary) {
   summary.rounds = CountIn(json, "rounds");
   summary.bytes_sent = CountIn(json, "bytes_sent");
   summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
+  if (json.contains("ranks")) summary.ranks = static_cast<int>(CountIn(json, "ranks"));
 }
 
 /// All members in one object.
@@ -143,7 +144,7 @@ fs::path DefaultRunDirectory(const std::string& name) {
 }
 
 void WriteSummary(const fs::path& file, const Summary& summary) {
-  const OrderedJson json{
+  OrderedJson json{
       {"version", kRunVersion},
       {"type", summary.type},
       {"name", summary.name},
@@ -162,6 +163,7 @@ void WriteSummary(const fs::path& file, const Summary& summary) {
         {"peak_rss_bytes", summary.peak_rss_bytes}}},
       {"warnings", summary.warnings},
       {"results", {{summary.type, summary.results}}}};
+  if (summary.ranks > 1) json["cost"]["ranks"] = summary.ranks;
   WriteTextFile(file, json.dump(2) + "\n");
 }
 

@@ -27,7 +27,8 @@ struct Summary {
   std::vector<int> released_to{};
   double seconds = 0;
   std::uint64_t rounds = 0;
-  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_sent = 0;  ///< of all ranks
+  int ranks = 1;
   std::uint64_t peak_rss_bytes = 0;
   std::vector<std::string> warnings{};                                ///< what no epsilon covers
   nlohmann::ordered_json results = nlohmann::ordered_json::object();  ///< the type's own (jobs::JobResult)

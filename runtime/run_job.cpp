@@ -15,10 +15,13 @@
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 #include "protocols/arithmetic/agreement.h"
+#include "runtime/abort_reason.h"
 #include "runtime/job_output.h"
 #include "runtime/job_results.h"
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
+#include "runtime/ranks/lane_report.h"
+#include "runtime/ranks/serve_job.h"
 #include "runtime/run_directory.h"
 
 namespace trefoil::runtime {
@@ -27,15 +30,20 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /// All that one run holds on to.
 struct Run {
   const RunOptions& options;
   std::shared_ptr<jobs::Job> job;
   PartySession session;
-  jobs::SharedRecords* store = nullptr;             ///< where its records are deposits
-  std::optional<RunBudget> budget{};                ///< once the data has been read
-  std::optional<RunState> state{};                  ///< likewise, where the job has checkpoints
-  std::optional<JobOutput> output{};                ///< once the peers are met
+  jobs::SharedRecords* store = nullptr;  ///< where its records are deposits
+  RankGroup* group = nullptr;            ///< of a party of several machines, of which this is the first
+  std::optional<RunBudget> budget{};     ///< once the data has been read
+  std::optional<RunState> state{};       ///< likewise, where the job has checkpoints
+  std::optional<JobOutput> output{};     ///< once the peers are met
   std::function<jobs::OwnerLines()> owner_lines{};  ///< JobResult::owner_lines
 
   [[nodiscard]] int steps() const { return job->Steps().count; }
@@ -177,15 +185,40 @@ void EndTogether(Run& run, mpc::Context& context) {
   }
 }
 
+/// What the session has taken at all ranks, once they have sent their last message.
+SessionCost CostOf(Run& run, const net::MeshTransport& mesh, Clock::time_point start,
+                   double processor_seconds) {
+  SessionCost cost{.counters = mesh.counters(), .seconds = SecondsSince(start)};
+  const double seconds = ProcessorSeconds(run.group) - processor_seconds;
+  if (run.group == nullptr) {
+    run.session.Log(fmt::format("{:.1f} s of processor time", seconds), jobs::LogLevel::kDebug);
+    return cost;
+  }
+  const auto lanes = GatherReports(run.group->ranks(), {.counters = mesh.counters(),
+                                                        .processor_seconds = seconds,
+                                                        .waited_seconds = run.group->waited().seconds});
+  cost.ranks = static_cast<int>(lanes.size());
+  for (std::size_t rank = 0; rank < lanes.size(); ++rank) {
+    const auto& lane = lanes.at(rank);
+    const auto bytes = lane.counters.bytes_sent + lane.counters.bytes_offline;
+    if (rank > 0) cost.bytes_of_other_ranks += bytes;
+    run.session.Log(
+        fmt::format("rank {}: {} bytes sent, {:.1f} s of processor time, {:.1f} s waited for other ranks",
+                    rank, bytes, lane.processor_seconds, lane.waited_seconds));
+  }
+  return cost;
+}
+
 void RunConnected(Run& run, net::MeshTransport& mesh) {
   const auto start = Clock::now();
+  const double processor_seconds = ProcessorSeconds(run.group);
   ThreadPool pool(ThreadsFor(run.options.threads));
   mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
   run.output.emplace(run.session, *run.job, *run.budget, run.state ? &*run.state : nullptr, mesh,
                      run.options);
+  if (run.group != nullptr) run.job->TakeRanks(run.group->ranks());
   const auto result = run.job->Run(context, *run.output);
-  WriteResults(run.session, *run.job, result, *run.output, mesh.counters(),
-               std::chrono::duration<double>(Clock::now() - start).count());
+  WriteResults(run.session, *run.job, result, *run.output, CostOf(run, mesh, start, processor_seconds));
   EndTogether(run, context);
   run.owner_lines = result.owner_lines;
 }
@@ -211,8 +244,9 @@ std::string Explain(const std::exception& error, const Run& run) {
   const auto when =
       steps > 0 ? fmt::format("at step {} of {}", std::min(done + 1, steps), steps) : "while computing";
   const bool connected = run.session.connected();
-  if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
-    return ExplainLoss(*lost, when, connected);
+  const auto* lost = dynamic_cast<const NetworkError*>(&error);
+  if (lost != nullptr && dynamic_cast<const RanksEnded*>(&error) == nullptr)
+    return ExplainLoss(*lost, when, connected, run.group != nullptr ? std::optional(0) : std::nullopt);
   if (dynamic_cast<const ProtocolError*>(&error) != nullptr)
     return fmt::format("{}: {}", connected ? when : "before the start", error.what());
   return CauseOf(error);
@@ -242,22 +276,46 @@ void SayHowToGoOn(Run& run) {
       run.session.folder().string()));
 }
 
-int EndInFailure(Run& run, const std::exception& error) {
-  if (WaitsInVain(run, error)) return EndWithOwnResults(run, error);
-  const int code = run.session.Fail(error, Explain(error, run));
-  run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
-  if (run.session.connected()) SayHowToGoOn(run);
-  return code;
+/// `error`, or what another rank has failed with before, by which this one was ended.
+RankFailure FailureOf(Run& run, const std::exception& error) {
+  RankFailure own{.code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = Explain(error, run)};
+  if (run.group == nullptr) return own;
+  const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
+  if (auto first = run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)))
+    return *std::move(first);
+  own.cause = fmt::format("party {}, rank 0: {}", run.session.party().id, own.cause);
+  return own;
 }
 
-}  // namespace
+RankFailure EndInFailure(Run& run, const std::exception& error) {
+  if (WaitsInVain(run, error)) return {.code = EndWithOwnResults(run, error)};
+  auto failure = FailureOf(run, error);
+  run.session.Fail(failure.code, failure.reason, failure.cause);
+  run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
+  if (run.session.connected()) SayHowToGoOn(run);
+  return failure;
+}
 
-int RunJob(const RunOptions& options) {
+/// What ends the run at this rank ends it at all of the party.
+int End(Run& run, const RankFailure& failure) {
+  if (run.group != nullptr) run.group->End(failure);
+  return failure.code;
+}
+
+/// The run of a party, or of its first rank.
+int RunFirst(const RunOptions& options, RankGroup* group) {
   const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job, {}, options.types);
   if (options.program != nullptr) job->TakeVectorsOf(*options.program);
   CheckResume(options, *job);
   auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
+  if (options.with_ranks) {
+    RequireRanks(party.ranks);
+  } else if (party.ranks > 1) {
+    throw ConfigError(fmt::format("party.ranks: found {}, expected 1, but for trefoil run", party.ranks));
+  }
+  if (group != nullptr) group->BelongTo(party.id, party.peer_timeout);
+  job->UseRanks(party.ranks);
   const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);
   ListenWhereTold(options, party);
   Run run{.options = options,
@@ -265,12 +323,14 @@ int RunJob(const RunOptions& options) {
           .session = PartySession(
               std::move(party),
               options.out.empty() ? DefaultRunDirectory(job->name()) : fs::path(options.out), options.config),
-          .store = store.get()};
+          .store = store.get(),
+          .group = group};
   const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();
   const auto folder = run.session.folder();
   CheckRunFolder(options, folder);
   ShowJob(run, planned);
   if (options.resume && HoldsFinishedRun(folder)) {
+    if (group != nullptr) LetBegin(group->ranks(), false);
     RemoveCheckpoints(folder);  // in case the run died while it removed them
     std::cout << folder.string() << ": the run has finished, nothing to resume\n";
     return kDone;
@@ -279,18 +339,42 @@ int RunJob(const RunOptions& options) {
   try {
     Prepare(run, planned);
   } catch (const std::exception& error) {
-    return run.session.FailBeforeStart(error, config);
+    const int code = run.session.FailBeforeStart(error, config);
+    return End(run, {.code = code, .reason = ReasonFor(error), .cause = CauseOf(error)});
   }
   try {
+    if (group != nullptr) LetBegin(group->ranks(), true);
     auto& mesh = run.session.Connect(std::move(config));
+    if (group != nullptr) group->SetLinks(&mesh);
     run.session.watch().Run(run.steps() > 0 ? StopWhen::kBetweenSteps : StopWhen::kAtOnce,
                             [&] { RunConnected(run, mesh); });
     run.session.Done();
   } catch (const std::exception& error) {
-    return EndInFailure(run, error);
+    return End(run, EndInFailure(run, error));
   }
+  if (group != nullptr) group->SetLinks(nullptr);
   TellOwnerOfResults(run);
   return kDone;
+}
+
+}  // namespace
+
+int RunJob(const RunOptions& options) {
+  const auto group = options.with_ranks ? StartRanks() : nullptr;
+  if (group == nullptr) return RunFirst(options, nullptr);
+  const int rank = group->ranks().rank();
+  try {
+    const int code = rank == 0 ? RunFirst(options, group.get()) : ServeJob(options, *group);
+    group->Finish();
+    return code;
+  } catch (const std::exception& error) {
+    RankFailure failure{
+        .rank = rank, .code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = CauseOf(error)};
+    const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
+    if (ended) failure = group->Failure(kCauseComes).value_or(failure);
+    if (rank == 0) ReportError(failure.cause);
+    group->End(failure);
+  }
 }
 
 }  // namespace trefoil::runtime

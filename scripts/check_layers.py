@@ -42,6 +42,7 @@ CONFINED = [
     (r"sqlite3\.h", r"data/tables/sqlite_reader\.cpp|deposit/store/database\.cpp",
      "databases are read in data/tables/sqlite_reader.cpp; deposit/store/database.cpp has a party's own"),
     (r"libpq-fe\.h", r"data/tables/postgres_reader\.cpp", "PostgreSQL is read in data/tables/postgres_reader.cpp"),
+    (r"mpi\.h", r"runtime/ranks/mpi_channel\.h", "MPI is called in runtime/ranks/mpi_*.cpp"),
     (r"zip\.h", r"data/formats/npz\.cpp", "zip archives are read and written in data/formats/npz.cpp"),
 ]
 
@@ -49,8 +50,8 @@ CONFINED = [
 CONFINED_USES = [
     (r"\bstd::(thread|async)\b(?!::hardware_concurrency)",
      r"net/.*|base/(threads/.*|error_report\.cpp)", "threads belong in net/ and in base/threads/"),
-    (r"\bstd::jthread\b", r"(net|base/threads)/.*|mpc/dealing/preprocessing\.h|runtime/observe/run_watch\.h",
-     "a thread that ends with its owner belongs in net/, base/threads/, mpc/preprocessing and runtime/observe/run_watch"),
+    (r"\bstd::jthread\b", r"(net|base/threads)/.*|mpc/dealing/preprocessing\.h|runtime/(observe/run_watch\.h|ranks/mpi_group\.cpp)",
+     "a thread that ends with its owner belongs in net/, base/threads/, mpc/preprocessing, runtime/observe/run_watch, runtime/ranks"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
      "processes are started in apps/local/child_process"),
     (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/stop_signals\.cpp",

@@ -43,6 +43,10 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->add_option("--threads", options->threads,
                    "Threads of each party; the default is a third of the cores")
       ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Processes of each party, started by mpirun: tries a party of many machines on this one")
+      ->check(CLI::Range(1, 64));
   auto* ledger = command->add_option("--ledger", options->ledger,
                                      "Folder of the parties' ledgers, which local keeps none of else");
   command

@@ -34,6 +34,7 @@ void AddRun(CLI::App& program, Action& action, jobs::JobTypes types) {
       if (options->again && !options->resume)
         throw ConfigError("--again: found without --resume, which it belongs to");
       RequireOpenFiles(kOpenFilesOfParty);
+      options->with_ranks = true;
       options->open_store = deposit::OpenStoreRecords;
       return runtime::RunJob(*options);
     };

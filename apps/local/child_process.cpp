@@ -14,6 +14,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include <spdlog/fmt/fmt.h>
+
+#include "base/error.h"
+
 namespace trefoil::apps {
 namespace {
 
@@ -54,11 +58,15 @@ std::string InPath(const std::string& program) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
+                           const std::vector<std::string>& launcher) {
   // Read before the fork, since the child may not allocate.
-  const auto program = std::filesystem::read_symlink(kThisProgram).string();
-  std::vector<std::string> words{program};
+  std::vector<std::string> words = launcher;
+  words.push_back(std::filesystem::read_symlink(kThisProgram).string());
   words.insert(words.end(), arguments.begin(), arguments.end());
+  const auto program = launcher.empty() ? words.front() : InPath(launcher.front());
+  if (program.empty())
+    throw ConfigError(fmt::format("{}: found none in $PATH, expected that of Open MPI", launcher.front()));
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (auto& word : words) pointers.push_back(word.data());

@@ -14,12 +14,14 @@ struct ProcessEnd {
   int signal = 0;  ///< the signal that killed it, else 0
 };
 
-/// A direct child that runs this program again. It is killed when this object, or the thread that made it, ends.
+/// A direct child that runs this program again, or a launcher that does. It is killed when this object, or the thread that made it, ends.
 class ChildProcess {
  public:
-  /// Starts "trefoil ARGUMENTS" with both outputs appended to `log`. Throws std::runtime_error where there is no new
-  /// process or no log; a child that cannot become this program (its file is gone) ends with code 127.
-  ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log);
+  /// Starts "LAUNCHER trefoil ARGUMENTS" with both outputs appended to `log`; the launcher's first word is a program that
+  /// $PATH leads to. Throws std::runtime_error where there is no new process or no log, ConfigError where there is no such
+  /// launcher; a child that cannot become this program (its file is gone) ends with code 127.
+  ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
+               const std::vector<std::string>& launcher = {});
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;

@@ -27,19 +27,23 @@ std::string ListenHost(const std::string& host) {
 
 }  // namespace
 
-std::array<jobs::Address, 3> FreeLoopbackAddresses() {
-  const auto ports = net::FreeLoopbackPorts();
+std::array<jobs::Address, 3> FreeLoopbackAddresses(int ranks) {
+  const auto ports = net::FreeLoopbackPorts(ranks);
   return {jobs::Address{"127.0.0.1", ports[0]}, jobs::Address{"127.0.0.1", ports[1]},
           jobs::Address{"127.0.0.1", ports[2]}};
 }
 
-std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts, std::uint16_t base_port) {
+std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts, std::uint16_t base_port,
+                                         int ranks) {
   const bool all_differ = std::set(hosts.begin(), hosts.end()).size() == hosts.size();
   std::array<jobs::Address, 3> addresses;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const auto port = base_port + (all_differ ? 0U : static_cast<unsigned>(i));
-    if (port > UINT16_MAX)
-      throw ConfigError("--base-port: found " + std::to_string(base_port) + ", expected at most 65533");
+    const auto each = static_cast<unsigned>(ranks);
+    const auto port = base_port + (all_differ ? 0U : each * static_cast<unsigned>(i));
+    const auto most = UINT16_MAX + 1U - each * (all_differ ? 1U : 3U);
+    if (base_port > most)
+      throw ConfigError("--base-port: found " + std::to_string(base_port) + ", expected at most " +
+                        std::to_string(most));
     addresses[i] = {.host = hosts[i], .port = static_cast<std::uint16_t>(port)};
     (void)jobs::ParseAddress(ToText(addresses[i]));
   }

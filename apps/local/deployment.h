@@ -11,13 +11,13 @@ namespace trefoil::apps {
 /// Where a party's folder has the ONNX model of its features, if there is one.
 inline constexpr const char* kFeatureModel = "data/features.onnx";
 
-/// Where the three parties are reached: all at `base_port` where their hosts differ, else party i at base_port + i.
-/// Throws ConfigError for a host or port that no address can have.
+/// Where the first ranks of the three parties are reached: all at `base_port` where their hosts differ, else party i at
+/// base_port + i * ranks. Throws ConfigError for a host or port that no address can have.
 [[nodiscard]] std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts,
-                                                       std::uint16_t base_port);
+                                                       std::uint16_t base_port, int ranks = 1);
 
-/// Free ports of 127.0.0.1 (net::FreeLoopbackPorts), one for each party.
-[[nodiscard]] std::array<jobs::Address, 3> FreeLoopbackAddresses();
+/// Free ports of 127.0.0.1 (net::FreeLoopbackPorts), one for each party's first rank.
+[[nodiscard]] std::array<jobs::Address, 3> FreeLoopbackAddresses(int ranks = 1);
 
 /// The party file of party `id` (0 to 2), with the file names of a party folder and no data. A party whose host is a
 /// loopback address or "localhost" listens there only, any other on all interfaces.

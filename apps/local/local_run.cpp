@@ -37,9 +37,9 @@ std::array<jobs::Address, 3> LocalAddresses(const LocalOptions& options) {
   if (options.prepare || options.base_port != 0) {
     const auto port =
         options.base_port == 0 ? runtime::kDefaultBasePort : static_cast<std::uint16_t>(options.base_port);
-    return AddressesOf(hosts, port);
+    return AddressesOf(hosts, port, options.ranks);
   }
-  const auto ports = net::FreeLoopbackPorts();
+  const auto ports = net::FreeLoopbackPorts(options.ranks);
   return {jobs::Address{hosts[0], ports[0]}, jobs::Address{hosts[1], ports[1]},
           jobs::Address{hosts[2], ports[2]}};
 }
@@ -68,6 +68,7 @@ void CheckOptions(const jobs::Job& job, const LocalOptions& options) {
 /// The three parties but for their data.
 Parties DescribeLocal(const jobs::Job& job, const LocalOptions& options) {
   auto parties = DescribeParties(LocalAddresses(options));
+  for (auto& party : parties) party.ranks = options.ranks;
   if (options.ledger.empty()) return parties;
   fs::create_directories(options.ledger);
   for (auto& party : parties)
@@ -132,8 +133,9 @@ std::array<jobs::Address, 3> PageAddresses(const Parties& parties) {
   while (true) {
     const auto pages = FreeLoopbackAddresses();
     const bool taken = std::any_of(pages.begin(), pages.end(), [&](const jobs::Address& page) {
-      return std::any_of(parties.begin(), parties.end(),
-                         [&](const jobs::PartyFile& party) { return party.listen.port == page.port; });
+      return std::any_of(parties.begin(), parties.end(), [&](const jobs::PartyFile& party) {
+        return party.listen.port <= page.port && page.port < party.listen.port + party.ranks;
+      });
     });
     if (!taken) return pages;
   }
@@ -155,6 +157,7 @@ int RunPrepared(const LocalRun& run, const Parties& parties, const LocalOptions&
                                          .steps = run.job.Steps().count,
                                          .peer = parties[0].peer_timeout,
                                          .threads = options.threads,
+                                         .ranks = parties[0].ranks,
                                          .resume = options.resume,
                                          .again = options.again,
                                          .pages = pages},
@@ -169,6 +172,7 @@ int ResumeLocal(const LocalOptions& options) {
                                     {!options.model.empty(), "--model"},
                                     {!options.feature_model.empty(), "--feature-model"},
                                     {!options.ledger.empty(), "--ledger"},
+                                    {options.ranks > 1, "--ranks"},
                                     {options.prepare, "--prepare"}}) {
     if (given)
       throw ConfigError(
@@ -202,8 +206,9 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
   const auto parties = PrepareFolders(run, options);
   if (options.prepare) {
     run.display.Say(fmt::format(
-        "prepared; start each party I with: trefoil run --config {0}/party-I/party.toml --job {0}/job.toml",
-        run.folder.string()));
+        "prepared; start each party I with: {1}trefoil run --config {0}/party-I/party.toml --job "
+        "{0}/job.toml",
+        run.folder.string(), options.ranks > 1 ? fmt::format("mpirun -np {} ", options.ranks) : ""));
     return kDone;
   }
   for (const auto& warning : job.Warnings()) run.display.Say("warning: " + warning);
@@ -219,6 +224,7 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
 int RunLocal(const LocalOptions& options) {
   if (options.resume) return ResumeLocal(options);
   const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
+  job->UseRanks(options.ranks);
   CheckOptions(*job, options);
   runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
   return RunThree(

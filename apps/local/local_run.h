@@ -26,6 +26,7 @@ struct LocalOptions {
   std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only
   unsigned base_port = 0;                               ///< 0: free ports; with prepare 7700
   std::size_t threads = 0;                              ///< of each party; 0: a third of the cores
+  int ranks = 1;  ///< processes of each party, which mpirun starts (docs/adr/0041)
   jobs::JobTypes types = jobs::ShippedTypes();
 };
 

@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -27,9 +29,20 @@ constexpr auto kPollPause = std::chrono::milliseconds(50);
 /// How much longer than its peer time-out a party may take to end by itself once another has failed.
 constexpr auto kPatience = std::chrono::seconds(5);
 
+/// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they say.
+std::vector<std::string> LauncherOf(int ranks) {
+  if (ranks == 1) return {};
+  std::vector<std::string> words{"mpirun", "-q", "--oversubscribe", "--bind-to", "none"};
+  if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  words.insert(words.end(), {"-np", std::to_string(ranks)});
+  return words;
+}
+
 std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
-  const std::size_t cores = ThreadsFor(0);
-  const auto each = std::to_string(parties.threads != 0 ? parties.threads : (cores + 2) / 3);
+  const auto ranks = static_cast<std::size_t>(parties.ranks);
+  const auto threads = parties.threads != 0 ? parties.threads : (ThreadsFor(0) + 2) / 3;
+  const auto each = std::to_string(std::max<std::size_t>(1, threads / ranks));
+  const auto launcher = LauncherOf(parties.ranks);
   const auto folders = PartyFolders(parties.folder);
   std::vector<ChildProcess> children;
   for (std::size_t id = 0; id < folders.size(); ++id) {
@@ -47,7 +60,7 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
     if (parties.again) arguments.emplace_back("--again");
     if (const auto& page = parties.pages.at(id); !page.empty())
       arguments.insert(arguments.end(), {"--metrics", page});
-    children.emplace_back(arguments, folder / "console.log");
+    children.emplace_back(arguments, folder / "console.log", launcher);
   }
   return children;
 }

@@ -15,6 +15,7 @@
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml/toml_writer.h"
 #include "net/http/http_endpoint.h"
+#include "net/start/handshake.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -29,6 +30,27 @@ struct HostAndPort : TextOfKind {
   HostAndPort() : TextOfKind{"host:port", kAddress} {}
   bool Read(const toml::node& node, Address& member) const { return ReadBy(ParseAddress, node, member); }
   void Write(const Address& member, Json& json) const { json = ToText(member); }
+};
+
+/// An array of such addresses.
+struct HostsAndPorts {
+  [[nodiscard]] static std::string Expected(const toml::node* /*found*/) {
+    return fmt::format("an array of addresses, each {}", kAddress);
+  }
+  [[nodiscard]] static bool Read(const toml::node& node, std::vector<Address>& member) {
+    if (!node.is_array()) return false;
+    member.clear();
+    return std::all_of(node.as_array()->begin(), node.as_array()->end(), [&](const toml::node& each) {
+      return HostAndPort().Read(each, member.emplace_back());
+    });
+  }
+  static void Write(const std::vector<Address>& member, Json& json) {
+    json = Json::array();
+    for (const auto& address : member) json.push_back(ToText(address));
+  }
+  static void Describe(Json& schema) {
+    schema.update({{"type", "array"}, {"items", {{"type", "string"}, {"x-type", "host:port"}}}});
+  }
 };
 
 struct Duration : TextOfKind {
@@ -58,6 +80,10 @@ const OneOf<dp::FilterMode>& FilterModes() {
   return modes;
 }
 
+void RefuseLastPorts(const Section& table, const char* key, const Address& first, int ranks) {
+  if (first.port + ranks > 65536) table.Refuse(key, "a port with as many behind it as there are ranks");
+}
+
 void PeerFields(FieldVisitor& v, PartyFile& s) {
   v.Check([](const Section& document) {
     const auto found = document.Tables("peer").size();
@@ -73,6 +99,15 @@ void PeerFields(FieldVisitor& v, PartyFile& s) {
       if (!seen.insert(peer.id).second) table.Refuse("id", "each other party once");
     });
     v("address", peer.address, HostAndPort(), "Where it is reached.");
+    v("rank_addresses", peer.rank_addresses, HostsAndPorts(),
+      Default(std::vector<Address>()).Said("rank r at `address`, its port + r").LeftOut(),
+      "With `party.ranks`: where each of its machines is reached, in the order of their ranks.");
+    v.Check([&](const Section& table) {
+      const bool listed = !peer.rank_addresses.empty();
+      if (listed && peer.rank_addresses.size() != static_cast<std::size_t>(s.ranks))
+        table.Refuse("rank_addresses", fmt::format("{} addresses, one for each of party.ranks", s.ranks));
+      if (!listed) RefuseLastPorts(table, "address", peer.address, s.ranks);
+    });
     v("certificate", peer.certificate, Path(), "Its certificate.");
   };
   v.Tables("peer", "The other two parties.", s.peers, fields, 2);
@@ -179,6 +214,10 @@ void Fields(FieldVisitor& v, PartyFile& s) {
     v("listen", s.listen, HostAndPort(), "Address and port to accept on; IPv6 in brackets.");
     v("advertise", s.advertise, HostAndPort(), Default(s.listen).Said("`party.listen`"),
       "Where the others reach this party.");
+    v("ranks", s.ranks, WholeInterval{1, net::kMaxRanks}, Default(PartyFile().ranks).LeftOut(),
+      "Machines that compute as this party together, the same number at all three, started by mpirun "
+      "(`operations.md`, \"A party of many machines\"). Rank r listens on the port of `listen` + r.");
+    v.Check([&](const Section& table) { RefuseLastPorts(table, "listen", s.listen, s.ranks); });
   });
   PeerFields(v, s);
   v.Table("tls", "Who this party is to the others.", [&] {

@@ -18,6 +18,8 @@ class FieldVisitor;
 struct Address {
   std::string host;
   std::uint16_t port = 0;
+
+  friend bool operator==(const Address&, const Address&) = default;
 };
 
 /// Throws ConfigError "found X, expected host:port ..." unless `text` is an address.
@@ -32,6 +34,7 @@ struct PartyPeer {
   int id = 0;
   Address address;
   std::filesystem::path certificate;
+  std::vector<Address> rank_addresses{};  ///< of each of its ranks; empty: rank r is at address, port + r
 };
 
 /// Paths that only some types of jobs need, by their keys in full ("pate.queries").
@@ -115,6 +118,7 @@ struct PartyFile {
   int id = 0;
   Address listen;
   Address advertise;
+  int ranks = 1;  ///< machines that compute as this party together; rank r listens on listen's port + r
   std::vector<PartyPeer> peers = std::vector<PartyPeer>(2);  ///< two, by id
   std::filesystem::path certificate = "party.crt";
   std::filesystem::path private_key = "party.key";

@@ -32,7 +32,9 @@ struct MeshConfig {
       120'000};                                    ///< for all three to be connected, whichever starts first
   std::chrono::milliseconds peer_timeout{10'000};  ///< a peer from which nothing comes for so long is lost
   std::chrono::milliseconds handshake_timeout{
-      10'000};  ///< an attempt to connect, a TLS handshake or a greeting that takes longer is given up
+      10'000};    ///< an attempt to connect, a TLS handshake or a greeting that takes longer is given up
+  int ranks = 1;  ///< machines of each party, whose first meet each other, and so on
+  int rank = 0;   ///< which of them this is
   std::string job_json;  ///< canonical compact JSON of the job, at most 1 MiB; its SHA-256 is the job's hash
   std::function<void(const std::string&)>
       log;  ///< one line without its end; called on the I/O thread; may be empty

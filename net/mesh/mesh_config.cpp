@@ -50,6 +50,8 @@ Hello MakeHello(const MeshConfig& config, Purpose purpose) {
   hello.purpose = purpose;
   FillRandom(hello.nonce);
   hello.job = HashJob(config.job_json);
+  hello.ranks = config.ranks;
+  hello.rank = config.rank;
   hello.pins.at(static_cast<std::size_t>(config.self)) = HashCertificate(config.identity.certificate_pem);
   for (const PeerEndpoint& peer : config.peers)
     hello.pins.at(static_cast<std::size_t>(peer.id)) = HashCertificate(peer.certificate_pem);

@@ -1,5 +1,7 @@
 #include "net/start/free_ports.h"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -8,22 +10,26 @@
 
 namespace trefoil::net {
 
-std::array<std::uint16_t, 3> FreeLoopbackPorts() {
+std::array<std::uint16_t, 3> FreeLoopbackPorts(int ranks) {
   std::random_device device;
   std::uniform_int_distribution<std::uint16_t> any(20'000, 31'999);
   asio::io_context io;
   std::vector<tcp::acceptor> held;  // a port is kept until all three are found
   std::array<std::uint16_t, 3> ports{};
-  for (int tried = 0; tried < 1'000 && held.size() < ports.size(); ++tried) {
+  std::size_t found = 0;
+  for (int tried = 0; tried < 1'000 && found < ports.size(); ++tried) {
     const std::uint16_t port = any(device);
-    tcp::acceptor socket(io, tcp::v4());
+    std::vector<tcp::acceptor> sockets;
     ErrorCode error;
-    socket.bind({asio::ip::address_v4::loopback(), port}, error);
+    for (int rank = 0; rank < ranks && !error; ++rank) {
+      sockets.emplace_back(io, tcp::v4())
+          .bind({asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port + rank)}, error);
+    }
     if (error) continue;
-    ports.at(held.size()) = port;
-    held.push_back(std::move(socket));
+    ports.at(found++) = port;
+    std::move(sockets.begin(), sockets.end(), std::back_inserter(held));
   }
-  if (held.size() < ports.size())
+  if (found < ports.size())
     throw std::runtime_error("127.0.0.1: found no three free ports between 20000 and 31999");
   return ports;
 }

@@ -19,6 +19,8 @@ using Json = nlohmann::json;
 constexpr std::size_t kHelloBytes =
     4 + 1 + 1 + 1 + kNonceBytes + kHashBytes + 8 + kParties * sizeof(CertificateHash);
 constexpr std::size_t kVersionBytes = 4;
+/// Of ranks and rank, which a party of several machines adds.
+constexpr std::size_t kRankBytes = 2;
 constexpr int kMaxJobDepth = 32;
 constexpr std::size_t kMaxShownValue = 80;
 constexpr std::string_view kSessionPrefix = "trefoil session 1";
@@ -126,6 +128,10 @@ Json ParseJob(const std::string& text) {
       text, [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxJobDepth; }, false);
 }
 
+std::string Count(int number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 void CheckPins(const Hello& mine, const Hello& theirs, int peer) {
   for (std::size_t party = 0; party < mine.pins.size(); ++party) {
     if (mine.pins[party] == theirs.pins[party]) continue;
@@ -151,6 +157,10 @@ Bytes EncodeHello(const Hello& hello) {
   out.Block(hello.job);
   out.Number(static_cast<std::uint64_t>(hello.clock_milliseconds), 8);
   for (const auto& pin : hello.pins) out.Block(pin);
+  if (hello.ranks > 1) {
+    out.Number(static_cast<std::uint64_t>(hello.ranks), kRankBytes);
+    out.Number(static_cast<std::uint64_t>(hello.rank), kRankBytes);
+  }
   return out.Take();
 }
 
@@ -161,7 +171,8 @@ Hello DecodeHello(std::span<const std::byte> bytes) {
   Hello hello;
   hello.version = static_cast<std::uint32_t>(in.Number(kVersionBytes));
   if (hello.version != kProtocolVersion) return hello;
-  if (bytes.size() != kHelloBytes) {
+  const bool has_ranks = bytes.size() == kHelloBytes + 2 * kRankBytes;
+  if (bytes.size() != kHelloBytes && !has_ranks) {
     throw ProtocolError("greeting of " + std::to_string(bytes.size()) + " bytes, " +
                         std::to_string(kHelloBytes) + " expected");
   }
@@ -177,6 +188,12 @@ Hello DecodeHello(std::span<const std::byte> bytes) {
   in.Block(hello.job);
   hello.clock_milliseconds = static_cast<std::int64_t>(in.Number(8));
   for (auto& pin : hello.pins) in.Block(pin);
+  if (!has_ranks) return hello;
+  hello.ranks = static_cast<int>(in.Number(kRankBytes));
+  hello.rank = static_cast<int>(in.Number(kRankBytes));
+  if (hello.ranks < 2 || hello.ranks > kMaxRanks || hello.rank >= hello.ranks)
+    throw ProtocolError("greeting of rank " + std::to_string(hello.rank) + " of " +
+                        std::to_string(hello.ranks));
   return hello;
 }
 
@@ -208,6 +225,14 @@ void CheckGreeting(const Hello& mine, const Hello& theirs, int peer) {
   if (theirs.receiver != mine.sender) {
     throw ConfigError(name + ": takes this party for party " + std::to_string(theirs.receiver) +
                       ", but it is party " + std::to_string(mine.sender) + "; compare id in the party files");
+  }
+  if (theirs.ranks != mine.ranks) {
+    throw ConfigError(name + ": found " + Count(theirs.ranks, "rank") + ", expected " +
+                      std::to_string(mine.ranks) + "; compare party.ranks in the party files");
+  }
+  if (theirs.rank != mine.rank) {
+    throw ConfigError(name + ": found rank " + std::to_string(theirs.rank) + ", expected rank " +
+                      std::to_string(mine.rank) + "; compare addresses in the party files");
   }
   CheckPins(mine, theirs, peer);
 }

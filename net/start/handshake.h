@@ -13,6 +13,9 @@ namespace trefoil::net {
 /// Two programs of different protocol versions do not work together.
 inline constexpr std::uint32_t kProtocolVersion = 2;
 
+/// More machines than any party has.
+inline constexpr int kMaxRanks = 1024;
+
 inline constexpr std::size_t kNonceBytes = 32;
 inline constexpr std::size_t kHashBytes = 32;
 using Nonce = std::array<std::uint8_t, kNonceBytes>;
@@ -30,8 +33,11 @@ struct Hello {
   JobHash job{};                                 ///< all zeros: no job
   std::int64_t clock_milliseconds = 0;           ///< the sender's wall clock, since 1970
   std::array<CertificateHash, kParties> pins{};  ///< by which the sender knows each party, its own included
+  int ranks = 1;                                 ///< machines of the sender's party, at most kMaxRanks
+  int rank = 0;                                  ///< which of them it is
 };
 
+/// Of a party of one machine it says nothing of ranks.
 [[nodiscard]] Bytes EncodeHello(const Hello& hello);
 
 /// Of a hello of another version only the version is read. Throws ProtocolError if the bytes are no hello.
@@ -45,7 +51,7 @@ struct Hello {
 [[nodiscard]] SessionId MakeSession(const std::array<Nonce, kParties>& nonces);
 
 /// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version, from that party to this
-/// one, and from one that knows all three parties by the same certificates: who has put a certificate of
+/// one, from a party of as many ranks and the same one of them, and from one that knows all three parties by the same certificates: who has put a certificate of
 /// their own between two parties, each of which then holds it for the other's, has not deceived the third.
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer);
 

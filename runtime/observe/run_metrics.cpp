@@ -35,6 +35,7 @@ std::vector<CertificateExpiry> ExpiriesOf(const jobs::PartyFile& party) {
 
 RunMetrics::RunMetrics(const jobs::PartyFile& party, const std::string& party_file) {
   status_.self = party.id;
+  status_.ranks = party.ranks;
   if (!party.metrics) return;
   status_.certificates = ExpiriesOf(party);
   try {

@@ -209,6 +209,7 @@ std::string MetricsText(const RunStatus& status) {
   page.Single("trefoil_connections_dropped_total", "counter",
               "Connections dropped before their handshake was over, to make room for others.",
               static_cast<double>(status.dropped));
+  page.Single("trefoil_ranks", "gauge", "Machines of this party, of which this is the first.", status.ranks);
   page.Single("trefoil_resident_memory_bytes", "gauge", "Memory of this process.", ResidentBytes());
   page.Describe("trefoil_certificate_expiry_timestamp_seconds", "gauge",
                 "When a party's certificate expires, in seconds since 1970.");

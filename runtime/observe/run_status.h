@@ -52,6 +52,7 @@ class Course {
 /// (runtime/observe/run_metrics.h). Nothing of records, shares or keys.
 struct RunStatus {
   int self = 0;
+  int ranks = 1;  ///< machines of this party
   std::vector<CertificateExpiry> certificates{};
   bool ready = false;  ///< the three have agreed on the job, and none has failed
   std::array<PeerState, net::kParties> peers{};

@@ -54,6 +54,8 @@ const char* NameOf(net::AbortCode code) {
       return "memory";
     case net::AbortCode::kProtocol:
       return "protocol";
+    case net::AbortCode::kRankLost:
+      return "rank lost";
   }
   return "internal";
 }

@@ -1,6 +1,7 @@
 """The units in deploy/: what they try again is what may pass by itself, and each try may cost budget."""
 
 import re
+import subprocess
 import unittest
 
 from trefoil_program import PROJECT
@@ -29,6 +30,23 @@ class Deploy(unittest.TestCase):
         self.assertTrue(TOLD_TO_STOP.isdisjoint(NEEDS_A_PERSON))
         for name, key in (("deploy/kubernetes/party.yaml", "terminationGracePeriodSeconds: 90"), ("docker-compose.yml", "stop_grace_period: 90s")):
             self.assertRegex(self.read(name), rf"\n +{key}\n")
+
+    def test_parties_of_many_machines_retry_no_more(self):
+        """An MPIJob knows no exit codes, so it tries nothing again; the Slurm file tries what may pass, and stops for all else."""
+        batch = self.read("deploy/slurm/party.sbatch")
+        retried = self.codes(r"case \$code in\n +(.*)\) ;;", "deploy/slurm/party.sbatch")
+        self.assertEqual(retried, {3, 6, 137})
+        self.assertIn('    *) exit "$code" ;;', batch)
+        self.assertTrue(retried.isdisjoint(NEEDS_A_PERSON | TOLD_TO_STOP))
+        manifest = self.read("deploy/kubernetes/party-ranks.yaml")
+        self.assertIn("\n    backoffLimit: 0\n", manifest)
+        self.assertRegex(manifest, r"fsGroup: 10001\n\s+fsGroupChangePolicy: OnRootMismatch")
+        for text in (batch, manifest):
+            self.assertRegex(text, r"odls_base_sigkill_timeout\W+60")
+            self.assertNotIn("--again", text)
+
+    def test_the_slurm_file_is_a_script(self):
+        subprocess.run(["sh", "-n", PROJECT / "deploy/slurm/party.sbatch"], check=True)
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")

@@ -122,7 +122,7 @@ TEST(LaneOfBranch, GivesEveryBranchItsOwnDownToThreeDeep) {
 
 TEST(DescribeAbort, HasATextForEveryCodeAndForNone) {
   std::set<std::string> texts;
-  for (int code = 1; code <= static_cast<int>(AbortCode::kProtocol); ++code)
+  for (int code = 1; code <= static_cast<int>(AbortCode::kRankLost); ++code)
     EXPECT_TRUE(texts.insert(Describe(static_cast<AbortCode>(code))).second) << code;
   EXPECT_FALSE(texts.contains("aborted: unknown reason"));
   EXPECT_STREQ(Describe(AbortCode::kData), "aborted: its data is not what the job declares");

@@ -75,6 +75,33 @@ TEST(PartyFile, ReadsWhereMetricsAreServed) {
   }
 }
 
+TEST(PartyFile, ReadsRanksAndWhereTheyAre) {
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& ranks, const std::string& addresses) {
+    std::string text = kParty;
+    text.insert(text.find("[[peer]]"), ranks);
+    text.insert(text.find("certificate = \"peers/party-1.crt\""), addresses);
+    return folder.Write("party.toml", text);
+  };
+  EXPECT_EQ(ReadParty(folder.Write("one.toml", kParty)).ranks, 1);
+  EXPECT_EQ(PartyToml(ReadParty(folder.Write("one.toml", kParty))).find("ranks"), std::string::npos);
+  const auto party = ReadParty(with("ranks = 2\n", "rank_addresses = [\"b0:7700\", \"b1:7703\"]\n"));
+  EXPECT_EQ(party.ranks, 2);
+  EXPECT_EQ(ToText(party.peers[0].rank_addresses.at(1)), "b1:7703");
+  EXPECT_TRUE(party.peers[1].rank_addresses.empty());
+  EXPECT_EQ(ReadParty(folder.Write("again.toml", PartyToml(party))).peers[0].rank_addresses,
+            party.peers[0].rank_addresses);
+  EXPECT_THROW((void)ReadParty(with("ranks = 3\n", "rank_addresses = [\"b0:7700\", \"b1:7703\"]\n")),
+               ConfigError);
+  EXPECT_THROW((void)ReadParty(with("ranks = 2\n", "rank_addresses = [\"b0:7700\", \"b1\"]\n")), ConfigError);
+  EXPECT_THROW((void)ReadParty(with("ranks = 0\n", "")), ConfigError);
+  std::string last = kParty;
+  last.replace(last.find("0.0.0.0:7700"), 12, "0.0.0.0:65535");
+  EXPECT_NO_THROW((void)ReadParty(folder.Write("last.toml", last)));
+  last.insert(last.find("[[peer]]"), "ranks = 2\n");
+  EXPECT_THROW((void)ReadParty(folder.Write("last.toml", last)), ConfigError);
+}
+
 TEST(PartyFile, ReadsTheLedger) {
   const TemporaryFolder folder;
   const auto read = [&](const std::string& ledger) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "net/start/listener.h"
 
@@ -17,6 +18,16 @@ TEST(FreeLoopbackPorts, AreThreeBelowThoseOfClientsAndCanBeListenedOn) {
     EXPECT_GE(port, 20'000);
     EXPECT_LT(port, 32'000);
     EXPECT_NO_THROW((void)OpenPort(io, "127.0.0.1", port, "a setting"));
+  }
+}
+
+TEST(FreeLoopbackPorts, AreInRowsForSeveralRanks) {
+  const auto ports = FreeLoopbackPorts(4);
+  asio::io_context io;
+  std::vector<tcp::acceptor> all;
+  for (const auto port : ports) {
+    for (int rank = 0; rank < 4; ++rank)
+      all.push_back(OpenPort(io, "127.0.0.1", static_cast<std::uint16_t>(port + rank), "a setting"));
   }
 }
 

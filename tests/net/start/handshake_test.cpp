@@ -40,6 +40,27 @@ TEST(Hello, RefusesEveryOtherLength) {
   EXPECT_THROW((void)DecodeHello(bytes), ProtocolError);
 }
 
+TEST(Hello, OfSeveralRanksSaysWhichItIs) {
+  auto hello = ExampleHello();
+  hello.ranks = 4;
+  hello.rank = 3;
+  const auto bytes = EncodeHello(hello);
+  EXPECT_EQ(bytes.size(), EncodeHello(ExampleHello()).size() + 4);
+  EXPECT_EQ(DecodeHello(bytes).ranks, 4);
+  EXPECT_EQ(DecodeHello(bytes).rank, 3);
+  EXPECT_EQ(DecodeHello(EncodeHello(ExampleHello())).ranks, 1);
+}
+
+TEST(Hello, RefusesARankThatThereIsNot) {
+  auto hello = ExampleHello();
+  hello.ranks = 4;
+  hello.rank = 4;
+  EXPECT_THROW((void)DecodeHello(EncodeHello(hello)), ProtocolError);
+  auto bytes = EncodeHello(ExampleHello());
+  for (const int of_one : {1, 0, 0, 0}) bytes.push_back(static_cast<std::byte>(of_one));
+  EXPECT_THROW((void)DecodeHello(bytes), ProtocolError);  // there are no two greetings of one machine
+}
+
 TEST(Hello, RefusesAnUnknownPurpose) {
   Bytes bytes = EncodeHello(ExampleHello());
   bytes[6] = std::byte{9};
@@ -77,6 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
                              {.version = 9, .sender = 1, .receiver = 0},
                              "speaks protocol version 9, this party version 2"},
                     Mismatch{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
+                    Mismatch{"Ranks",
+                             {.sender = 1, .receiver = 0, .ranks = 2},
+                             "party 1: found 2 ranks, expected 1; compare party.ranks"},
                     Mismatch{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for party 2"}),
     [](const auto& test) { return test.param.name; });
 

@@ -1,0 +1,16 @@
+#include "runtime/ranks/rank_group.h"
+
+// What there is in place of mpi_group.cpp in a program that is built without MPI.
+
+namespace trefoil::runtime {
+
+bool HasRanks() { return false; }
+
+std::unique_ptr<RankGroup> StartRanks() {
+  if (StartedByMpirun().count == 1) return nullptr;
+  throw ConfigError(
+      "mpirun: found a program that was built without MPI, expected one with it: install libopenmpi-dev and "
+      "openmpi-bin (scripts/setup --mpi) and build anew");
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,68 @@
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpc/ranks.h"
+
+namespace trefoil::runtime {
+
+/// What all channels of a process share. MPI is used by one thread at a time, which has `calls`.
+struct MpiState {
+  std::mutex calls{};
+  std::atomic<bool> ended{false};  ///< no call waits any more
+  std::atomic<std::int64_t> waited_ns{0};
+  std::atomic<std::int64_t> waiting_processor_ns{0};
+
+  std::atomic<int> party{-1};  ///< whose ranks they are
+
+  /// Ends all calls; the first `why` stays.
+  void End(const std::string& why);
+  [[noreturn]] void ThrowEnded();
+  /// Throws NetworkError unless an MPI function has succeeded.
+  void Check(int result, const char* function) const;
+
+ private:
+  std::mutex mutex_{};
+  std::string why_{};
+};
+
+/// Ranks over a communicator of its own. Each call is messages between two ranks each, of at most 4 MiB, which one thread
+/// looks after with pauses in between, so that waiting takes next to no processor time. Scatter and Gather move each byte
+/// once, SumAndScatter and GatherToAll send (count - 1) times `own` from each rank, the least that there is.
+class MpiChannel final : public mpc::Ranks {
+ public:
+  /// A copy of `parent`, made by all its ranks together.
+  MpiChannel(std::shared_ptr<MpiState> state, MPI_Comm parent);
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int count() const override { return count_; }
+  void Broadcast(std::span<std::byte> bytes) override;
+  void Scatter(std::span<const std::byte> all, std::span<std::byte> own) override;
+  void Gather(std::span<const std::byte> own, std::span<std::byte> all) override;
+  void SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::Word> own) override;
+  void GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) override;
+  void Barrier() override;
+  void Abort() noexcept override;
+  [[nodiscard]] std::unique_ptr<mpc::Ranks> NewChannel() override;
+
+ private:
+  struct Requests;
+  void Send(Requests& requests, int to, std::span<const std::byte> bytes);
+  void Receive(Requests& requests, int from, std::span<std::byte> bytes);
+  void Wait(Requests& requests);
+  void WithdrawReceives(Requests& requests) noexcept;
+
+  std::shared_ptr<MpiState> state_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int count_ = 1;
+};
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,325 @@
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/error_report.h"
+#include "base/secrets/locked_memory.h"
+#include "runtime/ranks/mpi_channel.h"
+#include "runtime/ranks/rank_group.h"
+
+namespace trefoil::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause{10};
+constexpr std::chrono::milliseconds kLongestBeat{1000};
+/// Until the party file has said another time.
+constexpr std::chrono::milliseconds kFirstSilence{30'000};
+/// How long rank 0 waits for the others to tell their links.
+constexpr std::chrono::milliseconds kTelling{2000};
+/// How long rank 0's program may take to end in good order once another rank has failed.
+constexpr std::chrono::milliseconds kGoodOrder{10'000};
+constexpr std::chrono::milliseconds kRank0Ends{15'000};
+
+enum class Kind : int {
+  kAlive,
+  kDone,    ///< has called Finish; nothing follows
+  kEnded,   ///< its calls have ended
+  kFailed,  ///< to rank 0: why
+  kEnd,     ///< of rank 0: tell the links why
+  kTold     ///< to rank 0: they have been told
+};
+
+/// What ranks tell each other beside the calls of a job.
+struct Notice {
+  Kind kind = Kind::kAlive;
+  int rank = 0;
+  int code = 0;
+  net::AbortReason reason{};
+  std::array<char, 480> cause{};
+};
+
+Notice NoticeOf(Kind kind, const RankFailure& failure) {
+  Notice notice{.kind = kind, .rank = failure.rank, .code = failure.code, .reason = failure.reason};
+  std::copy_n(failure.cause.begin(), std::min(failure.cause.size(), notice.cause.size() - 1),
+              notice.cause.begin());
+  return notice;
+}
+
+RankFailure FailureIn(const Notice& notice) {
+  return {.rank = notice.rank, .code = notice.code, .reason = notice.reason, .cause = notice.cause.data()};
+}
+
+class MpiGroup final : public RankGroup {
+ public:
+  MpiGroup() {
+    state_->Check(MPI_Comm_dup(MPI_COMM_WORLD, &notices_), "MPI_Comm_dup");
+    state_->Check(MPI_Comm_set_errhandler(notices_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    channel_.emplace(state_, MPI_COMM_WORLD);
+    const auto now = Clock::now();
+    others_.resize(static_cast<std::size_t>(channel_->count()), {.heard = now});
+    watcher_ = std::jthread([this] { Watch(); });
+  }
+
+  [[nodiscard]] mpc::Ranks& ranks() override { return *channel_; }
+
+  void BelongTo(int party, std::chrono::milliseconds silence) override {
+    const std::lock_guard lock(mutex_);
+    state_->party = party;
+    silence_ = silence;
+  }
+
+  void SetLinks(net::Transport* links) override {
+    const std::lock_guard lock(mutex_);
+    links_ = links;
+    if (links != nullptr && failure_) links->Interrupt();
+  }
+
+  [[nodiscard]] std::optional<RankFailure> Failure(std::chrono::milliseconds limit) override {
+    std::unique_lock lock(mutex_);
+    (void)changed_.wait_for(lock, limit, [&] { return failure_.has_value(); });
+    return failure_;
+  }
+
+  void EndProcess(const RankFailure& failure) override {
+    state_->End("this rank has failed");
+    if (channel_->rank() == 0) {
+      TellOthers(failure);
+    } else {
+      HaveRank0End(failure);
+    }
+    EndAll(failure.code);
+  }
+
+  void Finish() override {
+    {
+      const std::lock_guard lock(mutex_);
+      finishing_ = true;
+      changed_.notify_all();
+    }
+    watcher_.join();
+    if (state_->ended) state_->ThrowEnded();
+    channel_.reset();
+    state_->Check(MPI_Finalize(), "MPI_Finalize");
+  }
+
+  [[nodiscard]] WaitingTime waited() const override {
+    return {.seconds = 1e-9 * static_cast<double>(state_->waited_ns.load()),
+            .processor_seconds = 1e-9 * static_cast<double>(state_->waiting_processor_ns.load())};
+  }
+
+ private:
+  struct Other {
+    Clock::time_point heard;
+    bool done = false;
+    bool told = false;
+  };
+  struct Sent {
+    std::unique_ptr<Notice> notice;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  [[nodiscard]] int self() const { return channel_->rank(); }
+
+  void TellOthers(const RankFailure& failure) {
+    std::unique_lock lock(mutex_);
+    for (int to = 1; to < channel_->count(); ++to) {
+      auto& other = others_.at(static_cast<std::size_t>(to));
+      other.told = other.told || to == failure.rank;
+      if (!other.told) Post(to, NoticeOf(Kind::kEnd, failure));
+    }
+    (void)changed_.wait_for(lock, kTelling, [this] {
+      return std::all_of(others_.begin() + 1, others_.end(), [](const Other& other) { return other.told; });
+    });
+  }
+
+  void HaveRank0End(const RankFailure& failure) {
+    std::unique_lock lock(mutex_);
+    if (links_ != nullptr) links_->Abort(failure.reason);
+    Post(0, NoticeOf(Kind::kFailed, failure));
+    (void)changed_.wait_for(lock, kRank0Ends, [] { return false; });
+    lock.unlock();
+    ReportLastError(failure.cause);
+  }
+
+  [[noreturn]] void EndAll(int code) {
+    const std::lock_guard lock(state_->calls);
+    MPI_Abort(MPI_COMM_WORLD, code);
+    while (true) std::this_thread::sleep_for(kLongestBeat);  // the launcher ends this process
+  }
+
+  /// With mutex_.
+  void Post(int to, const Notice& notice) {
+    outgoing_.emplace_back(to, notice);
+    outgoing_.back().second.rank = self();
+    changed_.notify_all();
+  }
+
+  void PostToAll(Kind kind) {
+    for (int to = 0; to < channel_->count(); ++to) {
+      if (to != self()) Post(to, {.kind = kind});
+    }
+  }
+
+  void Watch() {
+    try {
+      WatchUntilDone();
+    } catch (const std::exception& error) {  // of MPI: what the others send is not heard any more
+      state_->End(error.what());
+    }
+  }
+
+  void WatchUntilDone() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      lock.unlock();
+      while (Received()) Take(incoming_);
+      lock.lock();
+      Beat();
+      LookForSilence();
+      TellEnded();
+      if (finishing_ && !said_done_) {
+        PostToAll(Kind::kDone);
+        said_done_ = true;
+      }
+      SendPosted();
+      const bool all_done =
+          std::all_of(others_.begin(), others_.end(), [&](const Other& other) { return other.done; });
+      if (said_done_ && all_done && sent_.empty()) break;
+      if (failure_ && Clock::now() > deadline_) ReportAndEnd();
+      changed_.wait_for(lock, kPause, [this] { return !outgoing_.empty(); });
+    }
+    const std::lock_guard calls(state_->calls);
+    MPI_Cancel(&receiving_);
+    MPI_Wait(&receiving_, MPI_STATUS_IGNORE);
+  }
+
+  /// Whether a notice has come, into incoming_, which the next call receives the next one into.
+  bool Received() {
+    const std::lock_guard lock(state_->calls);
+    if (receiving_ == MPI_REQUEST_NULL) {
+      state_->Check(
+          MPI_Irecv(&incoming_, sizeof incoming_, MPI_BYTE, MPI_ANY_SOURCE, 0, notices_, &receiving_),
+          "MPI_Irecv");
+    }
+    int done = 0;
+    state_->Check(MPI_Test(&receiving_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+
+  void Take(const Notice& notice) {
+    const std::lock_guard lock(mutex_);
+    auto& sender = others_.at(static_cast<std::size_t>(notice.rank));
+    sender.heard = Clock::now();
+    sender.done = sender.done || notice.kind == Kind::kDone;
+    sender.told = sender.told || notice.kind == Kind::kTold || notice.kind == Kind::kFailed;
+    changed_.notify_all();
+    if (notice.kind == Kind::kEnded)
+      state_->End(fmt::format("rank {} of this party has failed", notice.rank));
+    if (notice.kind == Kind::kFailed) Fail(FailureIn(notice));
+    if (notice.kind != Kind::kEnd) return;
+    Fail(FailureIn(notice));
+    if (links_ != nullptr) links_->Abort(notice.reason);
+    Post(0, {.kind = Kind::kTold});
+  }
+
+  /// The first failure stays. With mutex_.
+  void Fail(const RankFailure& failure) {
+    if (failure_) return;
+    failure_ = failure;
+    deadline_ = Clock::now() + kGoodOrder;
+    state_->End(fmt::format("rank {} of this party has failed", failure.rank));
+    if (links_ != nullptr) links_->Interrupt();
+    changed_.notify_all();
+  }
+
+  void Beat() {
+    const auto now = Clock::now();
+    if (now < next_beat_ || said_done_) return;
+    next_beat_ = now + std::min<std::chrono::milliseconds>(silence_ / 4, kLongestBeat);
+    PostToAll(Kind::kAlive);
+  }
+
+  void LookForSilence() {
+    for (int rank = 0; rank < channel_->count(); ++rank) {
+      auto& other = others_.at(static_cast<std::size_t>(rank));
+      other.done = other.done || rank == self();
+      if (other.done || Clock::now() - other.heard < silence_) continue;
+      const auto cause = fmt::format("nothing came from rank {} of this party for {} ms (timeouts.peer)",
+                                     rank, silence_.count());
+      Fail({.rank = rank, .code = kNetwork, .reason = {.code = net::AbortCode::kRankLost}, .cause = cause});
+    }
+  }
+
+  /// What has ended this rank's calls ends those of the others.
+  void TellEnded() {
+    if (!state_->ended || said_ended_) return;
+    said_ended_ = true;
+    PostToAll(Kind::kEnded);
+  }
+
+  void SendPosted() {
+    const std::lock_guard calls(state_->calls);
+    for (const auto& [to, notice] : std::exchange(outgoing_, {})) {
+      auto& sent = sent_.emplace_back(std::make_unique<Notice>(notice));
+      state_->Check(MPI_Isend(sent.notice.get(), sizeof(Notice), MPI_BYTE, to, 0, notices_, &sent.request),
+                    "MPI_Isend");
+    }
+    std::erase_if(sent_, [](Sent& sent) {
+      int done = 0;
+      return MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done != 0;
+    });
+  }
+
+  /// The program has not come to its own end in time.
+  void ReportAndEnd() {
+    ReportLastError(failure_->cause);
+    EndAll(failure_->code);
+  }
+
+  std::shared_ptr<MpiState> state_ = std::make_shared<MpiState>();
+  MPI_Comm notices_ = MPI_COMM_NULL;
+  std::optional<MpiChannel> channel_{};
+  Notice incoming_{};  // the watcher's, as the next
+  MPI_Request receiving_ = MPI_REQUEST_NULL;
+
+  std::mutex mutex_;  // guards all below; taken before MpiState::calls
+  std::condition_variable changed_;
+  std::chrono::milliseconds silence_ = kFirstSilence;
+  net::Transport* links_ = nullptr;
+  std::vector<Other> others_{};  // by rank, this one included
+  std::optional<RankFailure> failure_{};
+  Clock::time_point deadline_{};
+  Clock::time_point next_beat_{};
+  std::deque<std::pair<int, Notice>> outgoing_{};
+  std::vector<Sent> sent_{};
+  bool finishing_ = false;
+  bool said_done_ = false;
+  bool said_ended_ = false;
+  std::jthread watcher_;  // last: it uses the others
+};
+
+}  // namespace
+
+bool HasRanks() { return true; }
+
+std::unique_ptr<RankGroup> StartRanks() {
+  if (StartedByMpirun().count == 1) return nullptr;
+  (void)LockAllMemory();  // before MPI has threads
+  // A program that lets nobody look into its memory (DisableCoreDumps) cannot be copied from by its neighbours.
+  (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_SERIALIZED)
+    throw ConfigError("mpirun: found an Open MPI that does not start, expected MPI_THREAD_SERIALIZED of it");
+  return std::make_unique<MpiGroup>();
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,92 @@
+#pragma once
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "mpc/ranks.h"
+#include "net/transport.h"
+
+namespace trefoil::runtime {
+
+/// As whom mpirun has started this process: rank 0 of one where it has not.
+struct StartedAs {
+  int rank = 0;
+  int count = 1;
+};
+
+/// Reads the environment, where Open MPI's mpirun says it.
+[[nodiscard]] StartedAs StartedByMpirun();
+
+/// Whether this program was built with MPI.
+[[nodiscard]] bool HasRanks();
+
+/// What calls of mpc::Ranks throw where another rank, or another thread, has ended them: not the first cause of a failure.
+class RanksEnded : public NetworkError {
+ public:
+  using NetworkError::NetworkError;
+};
+
+/// How long to wait for the first cause of a RanksEnded.
+inline constexpr std::chrono::milliseconds kCauseComes{3000};
+
+/// Why a party's run ends on all its ranks.
+struct RankFailure {
+  int rank = 0;               ///< which found it
+  int code = 0;               ///< with which the program ends
+  net::AbortReason reason{};  ///< for the peers
+  std::string cause{};        ///< a line for the operator
+};
+
+/// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that their waiting took.
+struct WaitingTime {
+  double seconds = 0;
+  double processor_seconds = 0;
+};
+
+/// The processes that mpirun has started for one party (docs/adr/0041), as one of them sees them. They send each other
+/// heartbeats, so that a call of ranks() waits as long as all of them live. One fails for all: the first failure is told to
+/// rank 0, which reports it and ends them all.
+class RankGroup {
+ public:
+  RankGroup() = default;
+  virtual ~RankGroup() = default;
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+
+  [[nodiscard]] virtual mpc::Ranks& ranks() = 0;
+
+  /// Whose ranks they are, for errors; and the silence after which one is lost (party file: timeouts.peer).
+  virtual void BelongTo(int party, std::chrono::milliseconds silence) = 0;
+  /// This rank's links, which are told why, and interrupted, when another rank fails; null before they go.
+  virtual void SetLinks(net::Transport* links) = 0;
+
+  /// What another rank has failed with, if that becomes known within `limit`.
+  [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
+  /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them, which it does
+  /// when it has reported the failure; they report it themselves where that takes longer than 15 s. Rank 0, which has reported
+  /// it, has the others tell their links before.
+  [[noreturn]] void End(const RankFailure& failure) {
+    EndProcess(failure);
+    std::terminate();
+  }
+  /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError.
+  virtual void Finish() = 0;
+
+  [[nodiscard]] virtual WaitingTime waited() const = 0;
+
+ protected:
+  /// Does not return.
+  virtual void EndProcess(const RankFailure& failure) = 0;
+};
+
+/// This process's group, where mpirun has started several; else null, and MPI is not touched. Locks this process's memory
+/// first, where it may (LockAllMemory). Throws ConfigError where the program was built without MPI, or MPI does not start.
+[[nodiscard]] std::unique_ptr<RankGroup> StartRanks();
+
+/// Throws ConfigError unless the party file's ranks are those that mpirun has started.
+void RequireRanks(int ranks_of_file);
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,65 @@
+#include "runtime/ranks/serve_job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/error_report.h"
+#include "base/threads/thread_pool.h"
+#include "runtime/abort_reason.h"
+#include "runtime/mesh_setup.h"
+#include "runtime/party_session.h"
+#include "runtime/ranks/lane_report.h"
+#include "runtime/stop_signals.h"
+
+namespace trefoil::runtime {
+namespace {
+
+/// The error as the operator of the party reads it.
+RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, bool connected) {
+  const int rank = group.ranks().rank();
+  if (dynamic_cast<const RanksEnded*>(&error) != nullptr) {
+    if (auto first = group.Failure(kCauseComes)) return *std::move(first);
+  }
+  const auto* lost = dynamic_cast<const NetworkError*>(&error);
+  const auto cause =
+      lost != nullptr ? ExplainLoss(*lost, "while computing", connected, rank) : CauseOf(error);
+  return {.rank = rank,
+          .code = ExitCodeOf(error),
+          .reason = ReasonFor(error),
+          .cause = fmt::format("party {}, rank {}: {}", party, rank, cause)};
+}
+
+void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::MeshTransport& mesh) {
+  const double before = ProcessorSeconds(&group);
+  ThreadPool pool(ThreadsFor(options.threads));
+  mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
+  job.Serve(context);
+  (void)GatherReports(group.ranks(), {.counters = mesh.counters(),
+                                      .processor_seconds = ProcessorSeconds(&group) - before,
+                                      .waited_seconds = group.waited().seconds});
+}
+
+}  // namespace
+
+int ServeJob(const RunOptions& options, RankGroup& group) {
+  const auto party = jobs::ReadParty(options.config, options.types);
+  RequireRanks(party.ranks);
+  group.BelongTo(party.id, party.peer_timeout);
+  const auto job = jobs::ReadJob(options.job, {}, options.types);
+  job->UseRanks(party.ranks);
+  job->TakeRanks(group.ranks());
+  const auto config = MeshConfigOf(party, job->Json(), group.ranks().rank());
+  if (!WaitForBegin(group.ranks())) return kDone;
+  std::unique_ptr<net::MeshTransport> mesh;  // outlives what fails: the group tells the peers why
+  try {
+    mesh = net::ConnectMesh(config);
+    NoteStopSignals();  // rank 0 gets the same, and ends the run
+    group.SetLinks(mesh.get());
+    Compute(options, *job, group, *mesh);
+  } catch (const std::exception& error) {
+    group.End(FailureOf(error, group, party.id, mesh != nullptr));
+  }
+  group.SetLinks(nullptr);
+  return kDone;
+}
+
+}  // namespace trefoil::runtime

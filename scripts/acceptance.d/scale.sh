@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# Parties of many machines: what R ranks compute, send and take, against one.
+# Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Needs Open MPI
+# (scripts/setup --mpi). SCALE_JOB (configs/mnist.toml) is what is trained.
+
+CHECKS=(
+  "training: MNIST with 2 and 4 ranks: the epsilon of one, accuracy within one point, bytes a lane and processor time a rank within 15 % of 1/R"
+  "kills: kill -9 of a rank at start, dealing, a step, a checkpoint and the release: the others end with 3 and name it, the run goes on"
+)
+
+scale_ready() {
+  scripts/setup --mpi && scripts/build release trefoil stop_at || return
+  command -v mpirun >/dev/null || skip "there is no mpirun"
+}
+
+check_training() {
+  scale_ready || return
+  local job=${SCALE_JOB:-configs/mnist.toml}
+  [ "$job" != configs/mnist.toml ] || has_data mnist || skip "no MNIST: scripts/fetch_mnist"
+  local output status=0
+  output=$(python3 -B "$helpers/rank_training.py" build/bin/trefoil "$job" "$work/scale" 2 4) || status=$?
+  echo "$output"
+  measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
+  return "$status"
+}
+
+check_kills() {
+  scale_ready || return
+  local output status=0 begin=$SECONDS
+  output=$(TREFOIL_BINARY=$PWD/build/bin/trefoil TREFOIL_MPI=1 TREFOIL_STOP_LIBRARY=$PWD/build/lib/libstop_at.so \
+    python3 -B tests/apps/ranks_test.py --verbose 2>&1) || status=$?
+  echo "$output"
+  measured "tests/apps/ranks_test.py took $((SECONDS - begin)) s"
+  return "$status"
+}

@@ -1,0 +1,173 @@
+// What ranks_test.py has mpirun start several times: each process is a rank and does what the first argument says. Prints
+// "ok" where all was as expected, else a line that says what was not; ends as a rank of a party does.
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/ranks/lane_report.h"
+#include "runtime/ranks/rank_group.h"
+
+namespace trefoil::runtime {
+namespace {
+
+using mpc::Ranks;
+using mpc::Word;
+using Words = std::vector<Word>;
+
+constexpr std::chrono::milliseconds kSilence{1500};
+
+/// Word i of a rank: such that sums of several wrap.
+Word WordOf(int rank, std::size_t i) {
+  return (~Word{0} / 2) + static_cast<Word>(rank + 1) * 0x9E3779B97F4A7C15U * (i + 1);
+}
+
+Words WordsOf(int rank, std::size_t count) {
+  Words words(count);
+  for (std::size_t i = 0; i < count; ++i) words[i] = WordOf(rank, i);
+  return words;
+}
+
+Words Joined(int ranks, std::size_t each) {
+  Words all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto words = WordsOf(rank, each);
+    all.insert(all.end(), words.begin(), words.end());
+  }
+  return all;
+}
+
+void Expect(bool condition, const std::string& what) {
+  if (!condition) throw std::runtime_error("found another result of " + what);
+}
+
+void CheckCalls(Ranks& ranks, std::size_t size) {
+  const int self = ranks.rank();
+  const auto count = static_cast<std::size_t>(ranks.count());
+  const auto mine = WordsOf(self, size);
+
+  auto told = self == 0 ? WordsOf(7, size) : Words(size);
+  ranks.Broadcast(std::as_writable_bytes(std::span(told)));
+  Expect(told == WordsOf(7, size), "Broadcast");
+
+  const auto all = self == 0 ? Joined(ranks.count(), size) : Words();
+  Words part(size);
+  ranks.Scatter(std::as_bytes(std::span(all)), std::as_writable_bytes(std::span(part)));
+  Expect(part == mine, "Scatter");
+
+  Words gathered(self == 0 ? size * count : 0);
+  ranks.Gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(gathered)));
+  Expect(gathered == all, "Gather");
+
+  Words everywhere(size * count);
+  ranks.GatherToAll(mine, everywhere);
+  Expect(everywhere == Joined(ranks.count(), size), "GatherToAll");
+
+  const auto terms = WordsOf(self, size * count);
+  Words sum(size);
+  ranks.SumAndScatter(terms, sum);
+  for (std::size_t i = 0; i < size; ++i) {
+    Word expected = 0;
+    for (int rank = 0; rank < ranks.count(); ++rank)
+      expected += WordOf(rank, static_cast<std::size_t>(self) * size + i);
+    Expect(sum[i] == expected, "SumAndScatter");
+  }
+  ranks.Barrier();
+}
+
+/// Every call with every size, on one channel and on two in two threads.
+void Calls(RankGroup& group) {
+  auto& ranks = group.ranks();
+  Expect(ranks.count() == StartedByMpirun().count && ranks.rank() == StartedByMpirun().rank, "rank");
+  const std::vector<std::size_t> sizes{0, 1, 7, 1'000'000};
+  for (const auto size : sizes) CheckCalls(ranks, size);
+  const auto channel = ranks.NewChannel();
+  std::string failure;
+  std::thread second([&] {
+    try {
+      for (const auto size : sizes) CheckCalls(*channel, size);
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+  });
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) CheckCalls(ranks, *size);
+  second.join();
+  Expect(failure.empty(), "a second channel: " + failure);
+}
+
+/// Rank 1 computes for longer than the silence after which a rank is lost; waiting takes the others next to no time.
+void Slow(RankGroup& group) {
+  if (group.ranks().rank() == 1) std::this_thread::sleep_for(2 * kSilence);
+  const double before = ProcessorSeconds(&group);
+  const double waiting = group.waited().processor_seconds;
+  group.ranks().Barrier();
+  if (group.ranks().rank() == 1) return;
+  Expect(group.waited().seconds > 2e-3 * 0.8 * static_cast<double>(kSilence.count()), "the time waited");
+  Expect(group.waited().processor_seconds - waiting + ProcessorSeconds(&group) - before <
+             0.5 * 2e-3 * static_cast<double>(kSilence.count()),
+         "the processor time of waiting");
+}
+
+/// The others wait in vain for rank 1, which does `what`.
+void Without(RankGroup& group, const std::function<void()>& what) {
+  if (group.ranks().rank() == 1) return what();
+  group.ranks().Barrier();
+  throw std::runtime_error("found an end of Barrier, expected none");
+}
+
+void Killed(RankGroup& group) {
+  Without(group, [] { std::raise(SIGKILL); });
+}
+void Silent(RankGroup& group) {
+  Without(group, [] { std::raise(SIGSTOP); });
+}
+void Ended(RankGroup& group) {
+  Without(group, [&] { group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data"}); });
+}
+void Aborted(RankGroup& group) {
+  Without(group, [&] {
+    group.ranks().Abort();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    group.End({.rank = 1, .code = 4, .cause = "rank 1: behind an Abort"});
+  });
+}
+
+int Run(const std::string& what) {
+  const std::map<std::string, void (*)(RankGroup&)> cases{{"calls", Calls},   {"slow", Slow},
+                                                          {"killed", Killed}, {"silent", Silent},
+                                                          {"ended", Ended},   {"aborted", Aborted}};
+  const auto group = StartRanks();
+  if (group == nullptr) {
+    std::cout << "alone\n";
+    return 0;
+  }
+  group->BelongTo(2, kSilence);
+  const int rank = group->ranks().rank();
+  try {
+    cases.at(what)(*group);
+    group->Finish();
+    std::cout << "ok\n";
+    return 0;
+  } catch (const std::exception& error) {
+    RankFailure failure{.rank = rank, .code = 9, .cause = error.what()};
+    if (dynamic_cast<const RanksEnded*>(&error) != nullptr)
+      failure = group->Failure(kCauseComes).value_or(failure);
+    if (rank == 0) std::cout << "rank 0: " << error.what() << "; " << failure.cause << std::endl;
+    group->End(failure);
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::runtime
+
+int main(int argc, char** argv) try {
+  return trefoil::runtime::Run(argc > 1 ? argv[1] : "");
+} catch (const std::exception& error) {
+  std::cout << error.what() << std::endl;
+  return 2;
+}

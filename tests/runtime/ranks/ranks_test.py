@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The ranks of a party over MPI: three processes of ranks_probe, which mpirun starts. Skipped (code 77) without MPI.
+
+Environment: TREFOIL_RANKS_PROBE, the program; TREFOIL_MPI, 1 where it was built with MPI.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+PROBE = os.environ["TREFOIL_RANKS_PROBE"]
+RANKS = 3
+
+
+def mpirun(what, ranks=RANKS):
+    """The probe's output, mpirun's exit code, and how long it took."""
+    command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)]
+    if os.geteuid() == 0:
+        command.insert(1, "--allow-run-as-root")
+    begin = time.monotonic()
+    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=120)
+    return done.stdout + done.stderr, done.returncode, time.monotonic() - begin
+
+
+class Ranks(unittest.TestCase):
+    def test_every_call_gives_what_it_says_whatever_the_size(self):
+        for ranks in (2, RANKS):
+            output, code, _ = mpirun("calls", ranks)
+            self.assertEqual((output.split(), code), (ranks * ["ok"], 0), output)
+
+    def test_a_rank_that_computes_for_long_is_waited_for_without_effort(self):
+        output, code, _ = mpirun("slow")
+        self.assertEqual((output.split(), code), (RANKS * ["ok"], 0), output)
+
+    def test_a_killed_rank_ends_all(self):
+        _, code, seconds = mpirun("killed")
+        self.assertNotEqual(code, 0)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_that_says_nothing_ends_all(self):
+        output, code, seconds = mpirun("silent")
+        self.assertIn("rank 0: party 2: rank 1 of this party has failed", output)
+        self.assertIn("nothing came from rank 1 of this party for 1500 ms (timeouts.peer)", output)
+        self.assertEqual(code, 3)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_that_fails_has_rank_0_end_all_with_its_code(self):
+        for what, cause in (("ended", "rank 1: bad data"), ("aborted", "rank 1: behind an Abort")):
+            output, code, seconds = mpirun(what)
+            self.assertEqual(output, f"rank 0: party 2: rank 1 of this party has failed; {cause}\n")
+            self.assertEqual(code, 4)
+            self.assertLess(seconds, 15)  # rank 1 would report it itself then
+
+    def test_a_process_alone_has_no_ranks(self):
+        done = subprocess.run([PROBE, "calls"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.stdout, done.returncode), ("alone\n", 0))
+
+
+if __name__ == "__main__":
+    if os.environ.get("TREFOIL_MPI") != "1" or shutil.which("mpirun") is None:
+        print("skipped: built without MPI, or there is no mpirun (scripts/setup --mpi)")
+        sys.exit(77)
+    unittest.main()
