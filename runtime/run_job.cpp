@@ -368,8 +368,8 @@ int RunJob(const RunOptions& options) {
     group->Finish();
     return code;
   } catch (const std::exception& error) {
-    RankFailure failure{
-        .rank = rank, .code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = CauseOf(error)};
+    const auto cause = rank == 0 ? CauseOf(error) : fmt::format("rank {}: {}", rank, CauseOf(error));
+    RankFailure failure{.rank = rank, .code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = cause};
     const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
     if (ended) failure = group->Failure(kCauseComes).value_or(failure);
     if (rank == 0) ReportError(failure.cause);

@@ -1,7 +1,10 @@
 """The units in deploy/: what they try again is what may pass by itself, and each try may cost budget."""
 
+import os
+import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 from trefoil_program import PROJECT
@@ -45,8 +48,23 @@ class Deploy(unittest.TestCase):
             self.assertRegex(text, r"odls_base_sigkill_timeout\W+60")
             self.assertNotIn("--again", text)
 
-    def test_the_slurm_file_is_a_script(self):
-        subprocess.run(["sh", "-n", PROJECT / "deploy/slurm/party.sbatch"], check=True)
+    def test_the_slurm_file_tries_again_until_a_code_needs_a_person(self):
+        """With an mpirun that ends with one code after the other, and a sleep that does not."""
+        for codes, tries in (([3, 6, 137, 0], 4), ([3, 5, 0], 2), ([2, 0], 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "codes").write_text("".join(f"{code}\n" for code in codes))
+                for name, text in (("mpirun", 'echo "$@" >>calls; exit "$(sed -n "$(wc -l <calls)p" codes)"'),
+                                   ("scontrol", "echo node0"), ("sleep", ":")):
+                    (path / name).write_text(f"#!/bin/sh\n{text}\n")
+                    (path / name).chmod(0o755)
+                slurm = {"SLURM_JOB_NODELIST": "node[0-3]", "SLURM_NNODES": "4", "SLURM_CPUS_PER_TASK": "16"}
+                done = subprocess.run(["sh", PROJECT / "deploy/slurm/party.sbatch"], cwd=folder, capture_output=True, text=True,
+                                      timeout=60, env={**os.environ, **slurm, "PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertEqual(done.returncode, codes[tries - 1], done.stderr)
+                calls = (path / "calls").read_text().splitlines()
+                self.assertEqual(len(calls), tries)
+                self.assertRegex(calls[0], r"^-np 4 .* trefoil run .* --resume --threads 16$")
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
