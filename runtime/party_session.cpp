@@ -47,7 +47,8 @@ PartySession::PartySession(jobs::PartyFile party, fs::path folder, const std::st
     : memory_locked_(LockAllMemory()),
       party_(std::move(party)),
       folder_(std::move(folder)),
-      display_(StandardOutput().stream(), StdoutIsTerminal()),
+      display_(StandardOutput().stream(),
+               StdoutIsTerminal() && party_.ranks == 1),  // mpirun gives ranks one of its own
       metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
 
 void PartySession::Open(const SessionJob& job, bool resumed) {

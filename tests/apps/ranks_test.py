@@ -107,8 +107,9 @@ class Ranks(ProgramTest):
             self.assertIsNone(process.poll(), "the party ended before the step")
             time.sleep(0.005)
 
-    def check_kill(self, victim, rank, call=None):
-        """Kills a rank of a party before its rank 0 makes a call, else behind step 3: all end, and the run goes on."""
+    def check_kill(self, victim, rank, call=None, others=(3,)):
+        """Kills a rank of a party before its rank 0 makes a call, else behind step 3: the others end with these codes, and the
+        run goes on."""
         self.prepare()
         processes = [self.start_party(party, stop=call if party == victim else None) for party in PARTIES]
         ranks = self.rank_processes(processes[victim])
@@ -124,7 +125,9 @@ class Ranks(ProgramTest):
         for party in PARTIES:
             if party == victim:
                 continue
-            self.assertEqual(codes[party], 3, outputs[party])
+            self.assertIn(codes[party], others, outputs[party])
+            if codes[party] == 0:
+                continue
             where = rf"lost rank \d of party {victim} (at step \d+ of {STEPS}|while computing): |before the start: party {victim}: "
             self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: ({where}).*\n\Z")
         codes, outputs = self.finish([self.start_party(party) for party in PARTIES])
@@ -151,8 +154,9 @@ class Ranks(ProgramTest):
         self.prepare()
         self.edit(1, f"ranks = {RANKS}", "ranks = 1")
         codes, outputs = self.finish([self.start_party(party, 1 if party == 1 else RANKS) for party in PARTIES])
-        self.assertEqual(codes[0], 2, outputs)
-        self.assertIn(f"party 1: found 1 rank, expected {RANKS}; compare party.ranks in the party files", outputs[0][1])
+        self.assertNotIn(0, codes, outputs)
+        self.assertTrue(any(f"party 1: found 1 rank, expected {RANKS}; compare party.ranks in the party files" in outputs[party][1]
+                            and codes[party] == 2 for party in (0, 2)), outputs)
         self.assertEqual(codes[1], 2, outputs)
         self.assertRegex(outputs[1][1], rf"party [02]: found {RANKS} ranks, expected 1; compare party.ranks in the party files")
 
@@ -205,7 +209,8 @@ class Ranks(ProgramTest):
         self.check_kill(1, 1, f"rename:checkpoint/00000{EVERY}")
 
     def test_kill_at_the_release(self):
-        self.check_kill(0, 1, "rename:/record.json")
+        """Rank 0, since mpirun wakes it before it ends it for another's sake. What it had sent may do for the others' results."""
+        self.check_kill(0, 0, "rename:/record.json", others=(0, 3))
 
 
 if __name__ == "__main__":
