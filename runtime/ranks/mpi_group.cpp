@@ -252,8 +252,8 @@ class MpiGroup final : public RankGroup {
       auto& other = others_.at(static_cast<std::size_t>(rank));
       other.done = other.done || rank == self();
       if (other.done || Clock::now() - other.heard < silence_) continue;
-      const auto cause = fmt::format("nothing came from rank {} of this party for {} ms (timeouts.peer)",
-                                     rank, silence_.count());
+      const auto cause = fmt::format("party {}, rank {}: nothing came from rank {} for {} ms (timeouts.peer)",
+                                     state_->party.load(), self(), rank, silence_.count());
       Fail({.rank = rank, .code = kNetwork, .reason = {.code = net::AbortCode::kRankLost}, .cause = cause});
     }
   }

@@ -193,6 +193,21 @@ class Ranks(ProgramTest):
             self.assertRegex(outputs[party][1],
                              rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 2 .*: aborted: it was told to stop\n\Z")
 
+    def test_a_rank_that_stands_still_is_lost(self):
+        self.prepare()
+        for party in PARTIES:
+            self.edit(party, 'peer = "10s"', 'peer = "2s"')
+        processes = [self.start_party(party) for party in PARTIES]
+        self.wait_for_step(1, 2, processes[1])
+        begin = time.monotonic()
+        os.kill(self.rank_processes(processes[1])[1], signal.SIGSTOP)
+        codes, outputs = self.finish(processes)
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual(codes, [3, 3, 3], outputs)
+        for party in PARTIES:
+            self.assert_one_error_line(outputs[party][1], f"party {party}")
+        self.assertRegex(outputs[0][1] + outputs[2][1], r"lost rank 1 of party 1 .*: silent for 2 s")
+
     def test_kill_at_the_start(self):
         self.check_kill(2, 1, "rename:/job.toml")
 

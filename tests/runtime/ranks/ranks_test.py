@@ -43,7 +43,7 @@ class Ranks(unittest.TestCase):
     def test_a_rank_that_says_nothing_ends_all(self):
         output, code, seconds = mpirun("silent")
         self.assertIn("rank 0: party 2: rank 1 of this party has failed", output)
-        self.assertIn("nothing came from rank 1 of this party for 1500 ms (timeouts.peer)", output)
+        self.assertIn("party 2, rank 0: nothing came from rank 1 for 1500 ms (timeouts.peer)", output)
         self.assertEqual(code, 3)
         self.assertLess(seconds, 30)
 
