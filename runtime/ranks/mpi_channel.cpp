@@ -21,12 +21,6 @@ constexpr std::chrono::microseconds kLongestPause{1000};
 constexpr std::chrono::seconds kWithdrawal{1};
 constexpr int kTag = 0;
 
-std::int64_t ThreadProcessorTime() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 /// Counts the time from here to its end as waiting.
 class Waiting {
  public:
@@ -68,6 +62,12 @@ void Copy(std::span<const std::byte> from, std::span<std::byte> to) {
 }
 
 }  // namespace
+
+std::int64_t ThreadProcessorTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 void MpiState::Check(int result, const char* function) const {
   if (result == MPI_SUCCESS) return;

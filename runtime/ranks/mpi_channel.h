@@ -18,7 +18,7 @@ struct MpiState {
   std::mutex calls{};
   std::atomic<bool> ended{false};  ///< no call waits any more
   std::atomic<std::int64_t> waited_ns{0};
-  std::atomic<std::int64_t> waiting_processor_ns{0};
+  std::atomic<std::int64_t> waiting_processor_ns{0};  ///< also of heartbeats
 
   std::atomic<int> party{-1};  ///< whose ranks they are
 
@@ -32,6 +32,9 @@ struct MpiState {
   std::mutex mutex_{};
   std::string why_{};
 };
+
+/// Of the calling thread, in nanoseconds.
+[[nodiscard]] std::int64_t ThreadProcessorTime();
 
 /// Ranks over a communicator of its own. Each call is messages between two ranks each, of at most 4 MiB, which one thread
 /// looks after with pauses in between, so that waiting takes next to no processor time. Scatter and Gather move each byte

@@ -194,6 +194,8 @@ class MpiGroup final : public RankGroup {
           std::all_of(others_.begin(), others_.end(), [&](const Other& other) { return other.done; });
       if (said_done_ && all_done && sent_.empty()) break;
       if (failure_ && Clock::now() > deadline_) ReportAndEnd();
+      const auto now = ThreadProcessorTime();
+      state_->waiting_processor_ns += now - std::exchange(counted_, now);
       changed_.wait_for(lock, kPause, [this] { return !outgoing_.empty(); });
     }
     const std::lock_guard calls(state_->calls);
@@ -287,8 +289,9 @@ class MpiGroup final : public RankGroup {
   std::shared_ptr<MpiState> state_ = std::make_shared<MpiState>();
   MPI_Comm notices_ = MPI_COMM_NULL;
   std::optional<MpiChannel> channel_{};
-  Notice incoming_{};  // the watcher's, as the next
+  Notice incoming_{};  // the watcher's, as the next two
   MPI_Request receiving_ = MPI_REQUEST_NULL;
+  std::int64_t counted_ = 0;  // its processor time
 
   std::mutex mutex_;  // guards all below; taken before MpiState::calls
   std::condition_variable changed_;

@@ -40,7 +40,7 @@ struct RankFailure {
   std::string cause{};        ///< a line for the operator
 };
 
-/// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that their waiting took.
+/// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that waiting and heartbeats took.
 struct WaitingTime {
   double seconds = 0;
   double processor_seconds = 0;
