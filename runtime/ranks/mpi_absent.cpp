@@ -4,8 +4,6 @@
 
 namespace trefoil::runtime {
 
-bool HasRanks() { return false; }
-
 std::unique_ptr<RankGroup> StartRanks() {
   if (StartedByMpirun().count == 1) return nullptr;
   throw ConfigError(

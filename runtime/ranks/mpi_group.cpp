@@ -311,8 +311,6 @@ class MpiGroup final : public RankGroup {
 
 }  // namespace
 
-bool HasRanks() { return true; }
-
 std::unique_ptr<RankGroup> StartRanks() {
   if (StartedByMpirun().count == 1) return nullptr;
   (void)LockAllMemory();  // before MPI has threads

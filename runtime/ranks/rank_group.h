@@ -20,9 +20,6 @@ struct StartedAs {
 /// Reads the environment, where Open MPI's mpirun says it.
 [[nodiscard]] StartedAs StartedByMpirun();
 
-/// Whether this program was built with MPI.
-[[nodiscard]] bool HasRanks();
-
 /// What calls of mpc::Ranks throw where another rank, or another thread, has ended them: not the first cause of a failure.
 class RanksEnded : public NetworkError {
  public:
