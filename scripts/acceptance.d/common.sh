@@ -109,21 +109,30 @@ train_thrice() {
 # median "A B C": of three numbers in order.
 median() { cut -d ' ' -f 2 <<<"$1"; }
 
-# clear_thrice NAME ARGUMENT ...: clear_training with these arguments, to NAME-1.csv, NAME-2.csv and NAME-3.csv in `work`.
+# clear_thrice NAME ARGUMENT ...: clear_training with these arguments, to NAME-1.csv, NAME-2.csv and NAME-3.csv in `work`, those of
+# them that are not there. Records are read once.
 clear_thrice() {
-  local file i
+  local i missing=()
   for i in 1 2 3; do
-    file=$work/$1-$i.csv
-    if [ -f "$file" ]; then continue; fi
-    build/bin/clear_training "${@:2}" >"$file.part" || return
-    mv "$file.part" "$file"
+    if ! [ -f "$work/$1-$i.csv" ]; then missing+=("$work/$1-$i.csv"); fi
   done
+  if [ ${#missing[@]} = 0 ]; then return; fi
+  build/bin/clear_training "${@:2}" --runs ${#missing[@]} >"$work/$1.part" || return
+  # A run begins with step 0, or with party 0.
+  awk -F , -v files="${missing[*]}" 'NR == 1 { split(files, file, " "); header = $0; next }
+    $1 == "0" { print header >file[++run] } { print >file[run] }' "$work/$1.part" && rm "$work/$1.part"
 }
 
 # best_local NAME: of `clear_thrice NAME --as local ...`, the best local model's accuracy in each run, ascending.
 best_local() {
   local i
   for i in 1 2 3; do grep -E '^[012],' "$work/$1-$i.csv" | cut -d , -f 2 | sort -n | tail -n 1; done | sort -n | paste -sd ' '
+}
+
+# average_of NAME: the same of the local models' averages.
+average_of() {
+  local i
+  for i in 1 2 3; do sed -n 's/^average,//p' "$work/$1-$i.csv"; done | sort -n | paste -sd ' '
 }
 
 # Truncations and inverse square roots in numbers that the tests have no time for.

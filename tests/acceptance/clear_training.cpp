@@ -218,12 +218,15 @@ Eigen::MatrixXd FirstWeights(const Experiment& experiment, double random_weights
   return RandomWeights(settings.features + 1, columns, random_weights);
 }
 
-void PrintLocalModels(const Experiment& experiment, ThreadPool& pool) {
-  const auto models = LocalModels(experiment, pool);
+void PrintLocalModels(const Experiment& experiment, int runs, ThreadPool& pool) {
   std::puts("party,accuracy");
-  for (std::size_t owner = 0; owner < 3; ++owner)
-    std::printf("%zu,%.4f\n", owner, ScoreOf(experiment, models[owner]));
-  std::printf("average,%.4f\n", ScoreOf(experiment, Average(models)));
+  for (int run = 0; run < runs; ++run) {
+    const auto models = LocalModels(experiment, pool);
+    for (std::size_t owner = 0; owner < 3; ++owner)
+      std::printf("%zu,%.4f\n", owner, ScoreOf(experiment, models[owner]));
+    std::printf("average,%.4f\n", ScoreOf(experiment, Average(models)));
+    std::fflush(stdout);
+  }
 }
 
 /// The record as its owner would publish it under local differential privacy of the job's epsilon and delta,
@@ -284,28 +287,31 @@ struct Part {
   double sigma = 0;
 };
 
+/// Of `as` from joint to local-dp.
+std::vector<Part> PartsOf(const Experiment& experiment, const std::string& as) {
+  const auto& settings = experiment.settings;
+  // All three parties add their noise, of variance sigma^2 / 2 each.
+  if (as == "joint") return {{Together(experiment.owners), ml::MakePlan(settings).sigma * std::sqrt(1.5)}};
+  if (as == "local-dp") return {{Perturbed(experiment, Together(experiment.owners)), 0}};
+  const double sigma = dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta,
+                                                    ml::SamplingRate(settings), settings.steps);
+  const std::size_t owners = as == "federated" ? 3 : 1;
+  std::vector<Part> parts;
+  for (std::size_t k = 0; k < owners; ++k) parts.push_back({experiment.owners.at(k), sigma});
+  return parts;
+}
+
 void Run(const Options& options) {
   const Experiment experiment = Read(options);
   ThreadPool pool(ThreadsFor(0));
-  if (options.as == "local") return PrintLocalModels(experiment, pool);
+  if (options.as == "local") return PrintLocalModels(experiment, options.runs, pool);
   if (options.as == "least-squares") return SolveSquares(experiment, options.runs, pool);
-  const auto& settings = experiment.settings;
-  const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
-  const double rate = ml::SamplingRate(settings);
-  std::vector<Part> parts;
-  if (options.as == "joint") {
-    // All three parties add their noise, of variance sigma^2 / 2 each.
-    parts.push_back({Together(experiment.owners), ml::MakePlan(settings).sigma * std::sqrt(1.5)});
-  } else if (options.as == "local-dp") {
-    parts.push_back({Perturbed(experiment, Together(experiment.owners)), 0});
-  } else {
-    const double sigma =
-        dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta, rate, settings.steps);
-    const std::size_t owners = options.as == "federated" ? 3 : 1;
-    for (std::size_t k = 0; k < owners; ++k) parts.push_back({experiment.owners.at(k), sigma});
-  }
+  const double rate = ml::SamplingRate(experiment.settings);
   std::puts("step,accuracy");
   for (int run = 0; run < options.runs; ++run) {
+    // Anew in each run, as what perturbs records and what local models and random weights are made of.
+    const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
+    const std::vector<Part> parts = PartsOf(experiment, options.as);
     std::vector<Trainer> trainers;
     for (const auto& part : parts) trainers.emplace_back(experiment, part.own, rate, part.sigma);
     Train(experiment, std::move(trainers), options.local_steps, first, pool);
@@ -335,7 +341,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
       .add_option("--random-weights", options.random_weights, "Start from normal weights of this deviation")
       ->check(CLI::NonNegativeNumber);
   program.add_option("--every", options.every, "Steps between two lines")->check(CLI::PositiveNumber);
-  program.add_option("--runs", options.runs, "So many, one after the other; not of local")
+  program.add_option("--runs", options.runs, "So many, one after the other, each with everything drawn anew")
       ->check(CLI::PositiveNumber);
   CLI11_PARSE(program, argc, argv);
   try {

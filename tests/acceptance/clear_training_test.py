@@ -61,6 +61,14 @@ class ClearTraining(ProgramTest):
         self.assertEqual([line[0] for line in table], ["step", *2 * ["0", "20", "40"]])
         self.assertGreater(min(float(table[3][1]), float(table[6][1])), 0.8)
 
+    def test_draws_first_models_and_perturbed_records_anew_in_each_run(self):
+        table = self.table(*LOCAL, "--runs", "2")
+        self.assertEqual([line[0] for line in table], ["party", *2 * ["0", "1", "2", "average"]])
+        self.assertNotEqual(table[1:5], table[5:])
+        for drawn in (LOCAL[2:], ("--random-weights", "0.2")):  # before any step
+            table = self.table(*drawn, "--set", "training.steps=1", "--runs", "3")
+            self.assertGreater(len({line[1] for line in table if line[0] == "0"}), 1)
+
     def test_solves_least_squares_with_the_noise_of_their_epsilon(self):
         squares = ("--as", "least-squares", "--runs", "3", "--set")
         table = self.table(*squares, "privacy.epsilon=3")
