@@ -135,8 +135,9 @@ void JobOutput::Step(const ml::StepReport& of_session) {
   if (!known) progress_->Append(report);
   session_.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
-  session_.Log(ProgressLine(report, jobs::FirstOf(job_)),
-               marked ? jobs::LogLevel::kInfo : jobs::LogLevel::kDebug);
+  const auto level = marked ? jobs::LogLevel::kInfo : jobs::LogLevel::kDebug;
+  session_.Log(ProgressLine(report, jobs::FirstOf(job_)), level);
+  if (report.clip) session_.Log(ClipLine(report.step, *report.clip), level);
   if (StopSignal() != 0)
     throw StoppedError(StopSignal(),
                        fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));

@@ -1,5 +1,6 @@
 #include "ml/dpsgd/adaptive_clip.h"
 
+#include <cmath>
 #include <utility>
 
 #include "dp/mechanisms/discrete_gaussian.h"
@@ -71,8 +72,8 @@ StepNoise ClipCountNoise(const StepPlan& plan, double sigma, RandomStream& strea
   return noise;
 }
 
-TrainingState AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                           const TrainingState& state, const StepNoises& own_noise) {
+AdaptiveStepResult AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                const TrainingState& state, const StepNoises& own_noise) {
   const int clip_at = state.clip_at.value();
   const ClippedSums sums = AdaptiveGradient(party, plan, batch, state.weights, clip_at);
   auto [next, within] = mpc::Parallel(
@@ -81,8 +82,9 @@ TrainingState AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batc
         return ApplyUpdate(branch, plan, state, AddNoise(sums.gradient, own_noise.gradient));
       },
       [&](mpc::Context& branch) { return OpenWithin(branch, AddNoise(sums.within, own_noise.within)); });
-  next.clip_at = NextClip(plan.settings, plan.grid, clip_at, within, RowFractionBits(plan.settings));
-  return next;
+  const int bits = RowFractionBits(plan.settings);
+  next.clip_at = NextClip(plan.settings, plan.grid, clip_at, within, bits);
+  return {.state = std::move(next), .within = std::ldexp(static_cast<double>(mpc::Signed(within)), -bits)};
 }
 
 mpc::Cost AdaptiveStepCost(const StepPlan& plan, Index batch_rows) {

@@ -44,11 +44,16 @@ struct StepNoises {
   const mpc::RingMatrix& within;    ///< 1 x 1
 };
 
+struct AdaptiveStepResult {
+  TrainingState state;
+  double within = 0;  ///< as opened: of records, noise included
+};
+
 /// One step on a batch at the clip of `state`, and the clip of the next one, by the noisy `within`, which all three see. The
 /// update and the opening are beside each other.
 /// Cost: AdaptiveStepCost. Throws: NetworkError, ProtocolError.
-[[nodiscard]] TrainingState AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                                         const TrainingState& state, const StepNoises& own_noise);
+[[nodiscard]] AdaptiveStepResult AdaptiveStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                              const TrainingState& state, const StepNoises& own_noise);
 [[nodiscard]] mpc::Cost AdaptiveStepCost(const StepPlan& plan, mpc::Index batch_rows);
 
 }  // namespace trefoil::ml

@@ -31,6 +31,12 @@ struct PrivacyPlan {
   std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
 };
 
+/// What a step opened to all three for an adaptive clip, and what follows from it.
+struct ClipReport {
+  double within = 0;  ///< gradients within the step's clip less those beyond it, the parties' noise included
+  double next = 0;    ///< the clip of the next step
+};
+
 /// After each step, at every party. Counts are this party's since its session began, `seconds` since the training did.
 struct StepReport {
   int step = 0;
@@ -40,6 +46,7 @@ struct StepReport {
   std::uint64_t bytes_sent = 0;  ///< online and offline
   double epsilon_outsider = 0;   ///< after this step; with the PLD accountant, after the next of 20 marks
   double epsilon_insider = 0;
+  std::optional<ClipReport> clip{};  ///< of an adaptive clip; nothing before the session's first step
 };
 
 /// A hidden layer in the clear: its output is min(max(x weights + bias, 0), activation bound).

@@ -23,7 +23,7 @@ Progress::Progress(mpc::Context& party, const StepPlan& plan, double sigma, cons
   CountAll(first);
 }
 
-void Progress::Report(int step) {
+void Progress::Report(int step, std::optional<ClipReport> clip) {
   if (step > counted_to_) CountTo(NextMark(step));
   const net::Counters& counters = party_.transport().counters();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
@@ -33,7 +33,8 @@ void Progress::Report(int step) {
             .rounds = counters.rounds,
             .bytes_sent = counters.bytes_sent + counters.bytes_offline,
             .epsilon_outsider = epsilons_.outsider,
-            .epsilon_insider = epsilons_.insider});
+            .epsilon_insider = epsilons_.insider,
+            .clip = clip});
 }
 
 /// The step to whose end epsilon is computed: `step`, but where that takes as long as several steps (PLD),
@@ -79,8 +80,8 @@ TrainingState StepOnBlocks(const Steps& run, mpc::Context& party, int step, cons
   return ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
 }
 
-TrainingState StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step,
-                                 const TrainingState& state) {
+AdaptiveStepResult StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step,
+                                      const TrainingState& state) {
   auto stream = RandomStream::FromSystem();
   const StepNoise gradient = run.noise.Next();
   const StepNoise within = ClipCountNoise(run.plan, run.sigma, stream);
@@ -88,15 +89,19 @@ TrainingState StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int step
                       {.gradient = gradient.values(), .within = within.values()});
 }
 
-/// Of steps that ranks share, `state` stays as it was.
-void DoStep(const Steps& run, mpc::Context& party, int step, TrainingState& state) {
+/// Of steps that ranks share, `state` stays as it was. Returns what an adaptive clip came to.
+std::optional<ClipReport> DoStep(const Steps& run, mpc::Context& party, int step, TrainingState& state) {
+  const TrainingSettings& settings = run.plan.settings;
   if (run.shared != nullptr) {
     run.shared->Step(party, run.source.Next(party, step, 0));
-  } else if (run.plan.settings.adaptive) {
-    state = StepOnAdaptiveClip(run, party, step, state);
+  } else if (settings.adaptive) {
+    auto done = StepOnAdaptiveClip(run, party, step, state);
+    state = std::move(done.state);
+    return ClipReport{.within = done.within, .next = ClipAt(settings, run.plan.grid, state.clip_at.value())};
   } else {
     state = StepOnBlocks(run, party, step, state);
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -112,13 +117,14 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
       run.announcements.Before(step);
       if (run.hooks.before_step) run.hooks.before_step(step);
       if (run.shared != nullptr) run.shared->WaitForOthers();
-      runs.Run([&](mpc::Context& party) { DoStep(run, party, step, state); });
+      std::optional<ClipReport> clip;
+      runs.Run([&](mpc::Context& party) { clip = DoStep(run, party, step, state); });
       // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
       if (IsCheckpointDue(step, last, run.hooks.checkpoint_every)) {
         if (run.shared != nullptr) state = run.shared->Gathered();
         Keep(run, state);
       }
-      run.progress.Report(step + 1);
+      run.progress.Report(step + 1, clip);
     }
   } catch (...) {
     if (run.shared != nullptr) run.shared->Abort();

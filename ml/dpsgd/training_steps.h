@@ -25,8 +25,8 @@ class Progress {
   Progress(mpc::Context& party, const StepPlan& plan, double sigma, const ExecutionHistory& executed,
            int first, const std::function<void(const StepReport&)>& on_step);
 
-  /// So many steps of the run are done. Throws what on_step throws.
-  void Report(int step);
+  /// So many steps of the run are done, the last with that adaptive clip. Throws what on_step throws.
+  void Report(int step, std::optional<ClipReport> clip = {});
 
  private:
   [[nodiscard]] int NextMark(int step) const;

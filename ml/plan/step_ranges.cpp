@@ -26,7 +26,16 @@ constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay wit
 constexpr const char* kGradientRemedy =
     "fraction_bits, training.max_batch_per_owner or training.learning_rate";
 
-[[noreturn]] void RangeError(const char* what, const char* remedy = kGradientRemedy) {
+/// The same keys and `more`, for a range that the clip takes part in.
+std::string RemedyWithClip(const TrainingSettings& settings, const char* more = "") {
+  std::string keys = "fraction_bits, training.max_batch_per_owner, training.learning_rate";
+  keys += more;
+  if (settings.clipping != Clipping::kExamples)
+    keys += settings.adaptive ? ", privacy.first_clip" : ", privacy.clip";
+  return keys.replace(keys.rfind(", "), 2, " or ");
+}
+
+[[noreturn]] void RangeError(const char* what, const std::string& remedy = kGradientRemedy) {
   std::ostringstream text;
   text << what << " can reach 2^62 with these settings; lower " << remedy;
   throw ConfigError(text.str());
@@ -64,7 +73,7 @@ int BitsOfProducts(const StepPlan& plan, double sigma) {
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
-[[noreturn]] void NoisyGradientError(double sigma, bool without_noise, const char* remedy) {
+[[noreturn]] void NoisyGradientError(double sigma, bool without_noise, const std::string& remedy) {
   if (without_noise) {
     std::ostringstream text;
     text << "the noise of sigma " << sigma
@@ -93,8 +102,7 @@ int RowNormBits(const dp::LinearContribution& example) {
 int WeightBits(double largest, double error_norm, int fraction_bits, const char* key) {
   // Two bits for rounding up: even a weight that is a quarter of a unit would become no more than one.
   const int most = kRangeBits - 2 - 2 * fraction_bits - CeilLog2(largest * error_norm);
-  if (most < kMinWeightBits)
-    RangeError("an error times its weight", (std::string(key) + " or fraction_bits").c_str());
+  if (most < kMinWeightBits) RangeError("an error times its weight", std::string(key) + " or fraction_bits");
   return std::min(most, kMaxWeightBits);
 }
 
@@ -135,7 +143,7 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   };
   const int bits = std::min(kMantissaBits + 2 * octaves, free_bits(sigma));
   const int fewest = kMinMantissaBits + 2 * octaves;
-  if (bits < fewest) NoisyGradientError(sigma, free_bits(0) >= fewest, kGradientRemedy);
+  if (bits < fewest) NoisyGradientError(sigma, free_bits(0) >= fewest, RemedyWithClip(plan.settings));
   int exponent = 0;
   const double fraction =
       std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
@@ -161,17 +169,14 @@ void CheckUpdateRange(const StepPlan& plan, double sigma) {
     const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);
     return (update + rounding) * VelocityGain(plan.settings) < std::ldexp(1.0, kRangeBits);
   };
-  if (!fits(sigma))
-    NoisyGradientError(
-        sigma, fits(0),
-        "fraction_bits, training.max_batch_per_owner, training.learning_rate or training.momentum");
+  if (!fits(sigma)) NoisyGradientError(sigma, fits(0), RemedyWithClip(plan.settings, ", training.momentum"));
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {
   const bool periodic = !IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest;
   if (periodic && !ClassifiesOnShares(plan.settings)) return;
   if (std::ldexp(LogitRange(plan, sigma), 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
-    RangeError("a logit");
+    RangeError("a logit", RemedyWithClip(plan.settings));
 }
 
 double SigmaAbove(const TrainingSettings& settings) {

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <ostream>
 
 #include "base/error_report.h"
@@ -23,6 +24,13 @@ std::string ProgressLine(const ml::StepReport& report, jobs::FirstEpsilon first)
                   jobs::BytesText(report.bytes_sent), report.rounds, jobs::SecondsText(report.seconds));
   if (const auto left = SecondsLeft(report)) line += fmt::format(", {} left", jobs::SecondsText(*left));
   return line;
+}
+
+std::string ClipLine(int step, const ml::ClipReport& clip) {
+  return fmt::format(
+      "clip: {:.1f} {} gradients within it than beyond by the noisy count of step {}; {:.3g} from the next "
+      "step on",
+      std::abs(clip.within), clip.within < 0 ? "fewer" : "more", step, clip.next);
 }
 
 void ProgressDisplay::Say(const std::string& line) {

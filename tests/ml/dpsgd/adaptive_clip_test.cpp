@@ -57,6 +57,7 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
     const StepPlan plan = MakeStepPlan(ExactSettings(classes), GetParam());
     const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
     std::array<std::vector<int>, 3> clips;
+    std::array<std::vector<double>, 3> counts;
     const Outcome outcome = RunOn(
         Seed{8},
         [&](mpc::Context& party) {
@@ -68,8 +69,12 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
           for (int step = 0; step < kSteps; ++step) {
             const RingMatrix gradient = GradientNoise(plan, party.self(), step);
             const RingMatrix within = CountNoise(party.self(), step);
-            state = AdaptiveStep(party, plan, in.first, state, {.gradient = gradient, .within = within});
-            clips.at(static_cast<std::size_t>(party.self())).push_back(*state.clip_at);
+            const auto done =
+                AdaptiveStep(party, plan, in.first, state, {.gradient = gradient, .within = within});
+            state = done.state;
+            const auto self = static_cast<std::size_t>(party.self());
+            clips.at(self).push_back(*state.clip_at);
+            counts.at(self).push_back(done.within);
           }
           return state.weights.ring();
         });
@@ -77,6 +82,7 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
     RingMatrix weights = NoNoise(plan);
     RingMatrix velocity = weights;
     std::vector<int> plain_clips;
+    std::vector<double> plain_counts;
     int at = 0;
     for (int step = 0; step < kSteps; ++step) {
       const RingMatrix errors = plain.Scaled(plain.Errors(weights), at);
@@ -90,9 +96,12 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
       weights -= velocity;
       at = NextClip(plan.settings, plan.grid, at, within, RowFractionBits(plan.settings));
       plain_clips.push_back(at);
+      plain_counts.push_back(
+          std::ldexp(static_cast<double>(mpc::Signed(within)), -RowFractionBits(plan.settings)));
     }
     EXPECT_TRUE((outcome.value == weights).all());
     for (const auto& seen : clips) EXPECT_EQ(seen, plain_clips);
+    for (const auto& seen : counts) EXPECT_EQ(seen, plain_counts);
     EXPECT_NE(plain_clips.front(), plain_clips.back());
   }
 }
@@ -114,7 +123,7 @@ TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
         },
         [&](mpc::Context& party, const auto& in) {
           return AdaptiveStep(party, plan, in.first, in.second, {.gradient = NoNoise(plan), .within = none})
-              .weights.ring();
+              .state.weights.ring();
         });
     EXPECT_EQ(outcome.cost, Figures(DpSgdStepCost(plan, 24)));
   }
@@ -241,6 +250,29 @@ TEST(Train, OpensCountsWithTheNoiseOfAllThreeParties) {
   ASSERT_GT(moves, 250);
   const double expected = kMove * kMove + 1 / 12.0;  // and what rounding to points adds
   EXPECT_NEAR(squares / moves, expected, expected * 5 * std::sqrt(2.0 / moves));
+}
+
+TEST(Train, ReportsTheClipThatEachStepLeaves) {
+  const TrainingSettings settings = TrainedSettings();
+  const auto seen = RunParties(Seed{4}, [&](mpc::Context& party) {
+    std::vector<StepReport> reports;
+    const auto trained = Train(party, settings, MakeRecords(settings, 4, 20),
+                               {.on_step = [&](const StepReport& report) { reports.push_back(report); },
+                                .on_record = [](const dp::TrainingRecord&) {}});
+    EXPECT_FALSE(reports.at(0).clip);  // before the first step
+    EXPECT_EQ(reports.back().clip.value().next, trained.last_clip.value());
+    reports.erase(reports.begin());
+    return reports;
+  });
+  const ClipGrid grid = MakeClipGrid(settings);
+  int at = 0;
+  for (std::size_t step = 0; step < seen[0].size(); ++step) {
+    const ClipReport clip = seen[0][step].clip.value();
+    const int bits = RowFractionBits(settings);
+    at = NextClip(settings, grid, at, static_cast<Word>(std::llround(std::ldexp(clip.within, bits))), bits);
+    EXPECT_EQ(clip.next, ClipAt(settings, grid, at));
+    for (const auto& party : seen) EXPECT_EQ(party[step].clip.value().within, clip.within);
+  }
 }
 
 TEST(PlannedStepCost, IsWhatAStepOnAnAdaptiveClipSends) {

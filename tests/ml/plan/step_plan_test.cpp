@@ -155,6 +155,21 @@ TEST(MakeStepPlan, SaysWhetherNoiseOrRecordsFillTheRing) {
   EXPECT_EQ(refusal().rfind("the noisy gradient times the learning rate can reach 2^62", 0), 0U) << refusal();
 }
 
+TEST(MakeStepPlan, NamesTheClipsKeyWhereARangeIsTooWide) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 24;
+  settings.max_batch_per_owner = 100'000;
+  const auto refusal = [&] { return ErrorText<ConfigError>([&] { (void)MakeStepPlan(settings); }); };
+  const std::string keys = "lower fraction_bits, training.max_batch_per_owner, training.learning_rate or ";
+  EXPECT_NE(refusal().find(keys + "privacy.clip"), std::string::npos) << refusal();
+  settings.adaptive.emplace();
+  EXPECT_NE(refusal().find(keys + "privacy.first_clip"), std::string::npos) << refusal();
+  // The clip bounds no gradient there.
+  settings.adaptive.reset();
+  settings.clipping = Clipping::kExamples;
+  EXPECT_EQ(refusal().find("clip"), std::string::npos) << refusal();
+}
+
 TEST(MakeStepPlan, LeavesRoomForTheVelocity) {
   TrainingSettings settings = MnistSettings();
   settings.fraction_bits = 20;

@@ -32,6 +32,15 @@ TEST(ProgressLine, HasTheInsidersEpsilonFirstWhereItIsForValues) {
   EXPECT_THAT(out.str(), testing::HasSubstr("epsilon infinite insider 0.513 outsider"));
 }
 
+TEST(ClipLine, SaysTheOpenedCountAndTheNextClip) {
+  EXPECT_EQ(ClipLine(17, {.within = 57.26, .next = 0.4124}),
+            "clip: 57.3 more gradients within it than beyond by the noisy count of step 17; 0.412 from the "
+            "next step on");
+  EXPECT_EQ(ClipLine(3, {.within = -4.5, .next = 2}),
+            "clip: 4.5 fewer gradients within it than beyond by the noisy count of step 3; 2 from the next "
+            "step on");
+}
+
 TEST(ProgressDisplay, PrintsPlainLinesSparingly) {
   std::ostringstream out;
   ProgressDisplay display(out, false);
