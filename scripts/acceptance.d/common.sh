@@ -110,14 +110,14 @@ train_thrice() {
 median() { cut -d ' ' -f 2 <<<"$1"; }
 
 # clear_thrice NAME ARGUMENT ...: clear_training with these arguments, to NAME-1.csv, NAME-2.csv and NAME-3.csv in `work`, those of
-# them that are not there. Records are read once.
+# them that are not there. Records are read once. With the array `trainer` set, by that program.
 clear_thrice() {
   local i missing=()
   for i in 1 2 3; do
     if ! [ -f "$work/$1-$i.csv" ]; then missing+=("$work/$1-$i.csv"); fi
   done
   if [ ${#missing[@]} = 0 ]; then return; fi
-  build/bin/clear_training "${@:2}" --runs ${#missing[@]} >"$work/$1.part" || return
+  "${trainer[@]:-build/bin/clear_training}" "${@:2}" --runs ${#missing[@]} >"$work/$1.part" || return
   # A run begins with step 0, or with party 0.
   awk -F , -v files="${missing[*]}" 'NR == 1 { split(files, file, " "); header = $0; next }
     $1 == "0" { print header >file[++run] } { print >file[run] }' "$work/$1.part" && rm "$work/$1.part"

@@ -20,7 +20,7 @@ experiment() {
 
 # against_baselines FEATURES EPSILON: three lines of the table.
 against_baselines() {
-  local settings arguments accuracies way=secure
+  local settings arguments trainer accuracies way=secure
   read -rd '' -a settings < <(settings_of "$1" "$2") || true
   as_arguments "${settings[@]}" || return
   clear_thrice "single-$1-$2" "${arguments[@]}" --as single-party --every 1000 || return

@@ -21,7 +21,7 @@ experiment() {
 
 # federated_against_shares SET SPLIT EPSILON: four lines of the table.
 federated_against_shares() {
-  local settings arguments accuracies every run
+  local settings arguments trainer accuracies every run
   read -rd '' -a settings < <(settings_of "$1" "$3") || true
   as_arguments "${settings[@]}" "local.split=$2" || return
   run=clear-$1-$2-$3

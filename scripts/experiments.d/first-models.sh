@@ -21,7 +21,7 @@ experiment() {
 
 # first_models FEATURES SPLIT: two or three lines of the table.
 first_models() {
-  local settings arguments accuracies step=(training.steps=1 training.learning_rate=1e-6)
+  local settings arguments trainer accuracies step=(training.steps=1 training.learning_rate=1e-6)
   read -ra settings <<<"$(local_settings_of "$1") local.split=$2"
   as_arguments "${settings[@]}" || return
   clear_thrice "local-$1-$2" "${arguments[@]}" --as local || return

@@ -29,7 +29,7 @@ curves_of() {
 
 # clear_curves SET
 clear_curves() {
-  local curve settings arguments options
+  local curve settings arguments trainer options
   for curve in $(curves_of "$1"); do
     options=()
     case $curve in

@@ -293,8 +293,9 @@ std::vector<Part> PartsOf(const Experiment& experiment, const std::string& as) {
   // All three parties add their noise, of variance sigma^2 / 2 each.
   if (as == "joint") return {{Together(experiment.owners), ml::MakePlan(settings).sigma * std::sqrt(1.5)}};
   if (as == "local-dp") return {{Perturbed(experiment, Together(experiment.owners)), 0}};
-  const double sigma = dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta,
-                                                    ml::SamplingRate(settings), settings.steps);
+  const double sigma =
+      dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta, ml::SamplingRate(settings),
+                                   settings.steps, settings.accountant);
   const std::size_t owners = as == "federated" ? 3 : 1;
   std::vector<Part> parts;
   for (std::size_t k = 0; k < owners; ++k) parts.push_back({experiment.owners.at(k), sigma});

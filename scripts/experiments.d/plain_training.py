@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""What tests/acceptance/clear_training.cpp does, written anew in single precision, for linear models on rows that are there as features:
+several times as fast, and a check of that program.
+
+Usage: plain_training.py --job JOB --data DIR [--set KEY=VALUE ...] [--as HOW] [--local-steps N] [--random-weights D] [--every N]
+                         [--runs N]                                TREFOIL names the program (build/bin/trefoil)
+  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant rate, on NPZ without features.method; DIR has train.npz and
+        test.npz. Row i is party i mod 3's, or, with local.split "sorted", its label and number decide.
+  HOW   joint (default), single-party, federated, local-dp or local, as clear_training has them; so is what is printed.
+All noise is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same rate, steps
+and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import tomllib
+
+import numpy
+
+BLOCK = 256  # rows of a product
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--job", required=True)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--set", action="append", default=[])
+    ways = ("joint", "single-party", "federated", "local-dp", "local")
+    parser.add_argument("--as", dest="way", choices=ways, default="joint")
+    parser.add_argument("--local-steps", type=int, default=1)
+    parser.add_argument("--random-weights", type=float, default=0.0)
+    parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=1)
+    options = parser.parse_args()
+    experiment = Experiment(options)
+    print("party,accuracy" if options.way == "local" else "step,accuracy", flush=True)
+    for _ in range(options.runs):
+        if options.way == "local":
+            experiment.print_local_models()
+        else:
+            experiment.train()
+
+
+class Rows:
+    def __init__(self, x, y, classes):
+        self.x, self.y = x, y
+        # With the constant input.
+        self.norms = numpy.sqrt(numpy.einsum("ij,ij->i", x, x) + 1)
+        self.targets = (y[:, None] == (numpy.arange(classes) if classes > 2 else numpy.ones(1))).astype(numpy.float32)
+
+    def logits(self, weights):
+        return self.x @ weights[:-1] + weights[-1]
+
+
+def read_job(file, assignments):
+    job = tomllib.loads(pathlib.Path(file).read_text())
+    for assignment in assignments:
+        key, value = assignment.split("=", 1)
+        try:
+            value = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            pass  # a word is text, as the program has it
+        table, name = key.split(".")
+        job.setdefault(table, {})[name] = value
+    if job.get("model", {}).get("loss", "one-vs-rest") != "one-vs-rest":
+        raise SystemExit('plain_training: model.loss: expected "one-vs-rest"')
+    if "schedule" in job["training"] or "method" in job["features"]:
+        raise SystemExit("plain_training: expected no training.schedule and no features.method")
+    return job
+
+
+class Experiment:
+    def __init__(self, options):
+        self.options = options
+        self.job = read_job(options.job, options.set)
+        self.classes = self.job["data"]["classes"]
+        self.generator = numpy.random.default_rng()
+        self.rows = self.read("train")
+        self.test = self.read("test")
+        self.owners = self.deal()
+        self.block = numpy.empty((BLOCK, self.rows.x.shape[1]), numpy.float32)
+        self.plan()
+
+    def read(self, part):
+        with numpy.load(self.options.data / f"{part}.npz") as arrays:
+            return Rows(arrays["x"], arrays["y"].astype(int), self.classes)
+
+    def deal(self):
+        """Of each party the numbers of its rows."""
+        count = len(self.rows.y)
+        if self.job["local"]["split"] == "even":
+            return [numpy.arange(party, count, 3) for party in range(3)]
+        order = numpy.argsort(self.rows.y, kind="stable")
+        return numpy.split(order, numpy.cumsum(self.job["data"]["rows"])[:2])
+
+    def plan(self):
+        command = [os.environ.get("TREFOIL", "build/bin/trefoil"), "plan", "--json", "--job", self.options.job]
+        for assignment in self.options.set:
+            command += ["--set", assignment]
+        plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        self.sigma = plan["sigma"] * math.sqrt(1.5)
+        of_local = [line["sentence"] for line in plan["statement"] if line["key"] == "local_training"]
+        self.local_sigma = float(re.search(r"noise multiplier ([0-9.]+)", of_local[0])[1]) if of_local else None
+
+    def score(self, weights):
+        logits = self.test.logits(weights)
+        said = logits[:, 0] > 0 if self.classes == 2 else logits.argmax(1)
+        return (said == self.test.y).mean()
+
+    def zeros(self):
+        return numpy.zeros((self.rows.x.shape[1] + 1, self.rows.targets.shape[1]), numpy.float32)
+
+    def noisy_mean(self, rows, own, weights, rate, sigma, clip):
+        """Of the clipped gradients of a batch of the rows that `own` numbers: their noisy sum over the expected batch."""
+        batch = own[self.generator.random(len(own)) < rate]
+        total = self.zeros()
+        for first in range(0, len(batch), BLOCK):
+            some = batch[first : first + BLOCK]
+            x = numpy.take(rows.x, some, axis=0, out=self.block[: len(some)], mode="clip")
+            errors = 1 / (1 + numpy.exp(-numpy.clip(x @ weights[:-1] + weights[-1], -60, 60))) - rows.targets[some]
+            norms = rows.norms[some] * numpy.linalg.norm(errors, axis=1)
+            errors *= numpy.minimum(1, clip / numpy.maximum(norms, 1e-12))[:, None].astype(numpy.float32)
+            total[:-1] += x.T @ errors
+            total[-1] += errors.sum(0)
+        total += (sigma * clip * self.generator.standard_normal(total.shape, dtype=numpy.float32)).astype(numpy.float32)
+        return total / numpy.float32(rate * len(own))
+
+    def local_models(self):
+        settings = self.job["initialisation"]
+        rate = 3 * settings["expected_batch"] / sum(self.job["data"]["rows"])
+        clip = settings.get("clip", self.job["privacy"]["clip"])
+        models = []
+        for own in self.owners:
+            weights = self.zeros()
+            for _ in range(settings["steps"]):
+                weights -= numpy.float32(settings["learning_rate"]) * self.noisy_mean(
+                    self.rows, own, weights, rate, self.local_sigma, clip)
+            models.append(weights)
+        return models
+
+    def print_local_models(self):
+        models = self.local_models()
+        for party, model in enumerate(models):
+            print(f"{party},{self.score(model):.4f}")
+        print(f"average,{self.score(sum(models) / 3):.4f}", flush=True)
+
+    def first_weights(self):
+        if "initialisation" in self.job:
+            return sum(self.local_models()) / numpy.float32(3)
+        if self.options.random_weights > 0:
+            return self.generator.normal(0, self.options.random_weights, self.zeros().shape).astype(numpy.float32)
+        return self.zeros()
+
+    def perturbed(self):
+        """The records as their owners would publish them: rows by the Gaussian mechanism with half of epsilon, any row of length R
+        against any other, and labels by randomised response with the other half."""
+        half, norm = self.job["privacy"]["epsilon"] / 2, self.job["features"]["row_norm"]
+        deviation = 2 * norm * gaussian_sigma(half, self.job["privacy"]["delta"])
+        x = self.rows.x + numpy.float32(deviation) * self.generator.standard_normal(self.rows.x.shape, dtype=numpy.float32)
+        kept = self.generator.random(len(x)) < math.exp(half) / (math.exp(half) + self.classes - 1)
+        others = (self.rows.y + self.generator.integers(1, self.classes, len(x))) % self.classes
+        return Rows(x, numpy.where(kept, self.rows.y, others), self.classes)
+
+    def train(self):
+        training, way = self.job["training"], self.options.way
+        rate = training["expected_batch"] / sum(self.job["data"]["rows"])
+        everyone = numpy.arange(len(self.rows.y))
+        parts = {"single-party": self.owners[:1], "federated": self.owners}.get(way, [everyone])
+        rows = self.perturbed() if way == "local-dp" else self.rows
+        sigma = 0 if way == "local-dp" else self.sigma
+        weights = [self.first_weights()] * len(parts)
+        velocities = [self.zeros() for _ in parts]
+        steps = training["steps"]
+        print(f"0,{self.score(weights[0]):.4f}")
+        for step in range(1, steps + 1):
+            for k, own in enumerate(parts):
+                gradient = self.noisy_mean(rows, own, weights[k], rate, sigma, self.job["privacy"]["clip"])
+                velocities[k] = numpy.float32(training.get("momentum", 0)) * velocities[k]
+                velocities[k] += numpy.float32(training["learning_rate"]) * gradient
+                weights[k] = weights[k] - velocities[k]
+            if step % self.options.local_steps == 0 or step == steps:
+                weights = [sum(weights) / numpy.float32(len(parts))] * len(parts)
+            if step % self.options.every == 0 or step == steps:
+                print(f"{step},{self.score(sum(weights) / numpy.float32(len(parts))):.4f}", flush=True)
+
+
+def gaussian_sigma(epsilon, delta):
+    """The least noise multiplier of one Gaussian release (Balle, Wang 2018, theorem 8)."""
+    def phi(x):
+        return math.erfc(-x / math.sqrt(2)) / 2
+    low, high = 1e-3, 1e6
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        beyond = phi(0.5 / middle - epsilon * middle) - math.exp(epsilon) * phi(-0.5 / middle - epsilon * middle)
+        low, high = (middle, high) if beyond > delta else (low, middle)
+    return high
+
+
+if __name__ == "__main__":
+    main()
