@@ -22,8 +22,7 @@ experiment() {
 curves_of() {
   case $1 in
     hog) echo random-60 zero-60 zero-150 local-30 local-75 ;;
-    imdb) echo random-40 zero-40 zero-100 local-20 local-50 ;;
-    cifar) echo random-100 zero-100 zero-250 local-50 local-125 ;;
+    imdb | cifar) echo random-40 zero-40 zero-100 local-20 local-50 ;;
   esac
 }
 
@@ -40,7 +39,7 @@ clear_curves() {
         ;;
     esac
     as_arguments "${settings[@]}" "training.steps=${curve#*-}" || return
-    clear_thrice "clear-$1-$curve" "${arguments[@]}" "${options[@]}" --every "$([ "$1" = cifar ] && echo 10 || echo 1)" || return
+    clear_thrice "clear-$1-$curve" "${arguments[@]}" "${options[@]}" --every 1 || return
     lines_of "$1" "$curve" || return
   done
 }
@@ -87,7 +86,7 @@ plot"
     commands=${commands%,}
   done <<<"hog:MNIST, HOG features, accuracy in %:90:98
 imdb:IMDb:50:90
-cifar:CIFAR-10, 2,928 features:20:65"
+cifar:CIFAR-10, 1,024 features:20:65"
   plot "$commands
 unset multiplot"
 }

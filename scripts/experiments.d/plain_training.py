@@ -4,11 +4,11 @@ several times as fast, and a check of that program.
 
 Usage: plain_training.py --job JOB --data DIR [--set KEY=VALUE ...] [--as HOW] [--local-steps N] [--random-weights D] [--every N]
                          [--runs N]                                TREFOIL names the program (build/bin/trefoil)
-  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant rate, on NPZ without features.method; DIR has train.npz and
-        test.npz. Row i is party i mod 3's, or, with local.split "sorted", its label and number decide.
+  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant rate, on NPZ without features.method; DIR is what
+        plain_rows.py has made. Row i is party i mod 3's, or, with local.split "sorted", its label and number decide.
   HOW   joint (default), single-party, federated, local-dp or local, as clear_training has them; so is what is printed.
 All noise is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same rate, steps
-and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy.
+and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy, scipy.
 """
 import argparse
 import json
@@ -20,6 +20,7 @@ import subprocess
 import tomllib
 
 import numpy
+import scipy.sparse
 
 BLOCK = 256  # rows of a product
 
@@ -49,7 +50,8 @@ class Rows:
     def __init__(self, x, y, classes):
         self.x, self.y = x, y
         # With the constant input.
-        self.norms = numpy.sqrt(numpy.einsum("ij,ij->i", x, x) + 1)
+        squares = x.multiply(x).sum(1).A1 if scipy.sparse.issparse(x) else numpy.einsum("ij,ij->i", x, x)
+        self.norms = numpy.sqrt(squares + 1)
         self.targets = (y[:, None] == (numpy.arange(classes) if classes > 2 else numpy.ones(1))).astype(numpy.float32)
 
     def logits(self, weights):
@@ -86,8 +88,9 @@ class Experiment:
         self.plan()
 
     def read(self, part):
-        with numpy.load(self.options.data / f"{part}.npz") as arrays:
-            return Rows(arrays["x"], arrays["y"].astype(int), self.classes)
+        file = self.options.data / f"{part}-x.npz"
+        x = scipy.sparse.load_npz(file) if file.exists() else numpy.load(file.with_suffix(".npy"))
+        return Rows(x, numpy.load(self.options.data / f"{part}-y.npy").astype(int), self.classes)
 
     def deal(self):
         """Of each party the numbers of its rows."""
@@ -120,7 +123,10 @@ class Experiment:
         total = self.zeros()
         for first in range(0, len(batch), BLOCK):
             some = batch[first : first + BLOCK]
-            x = numpy.take(rows.x, some, axis=0, out=self.block[: len(some)], mode="clip")
+            if scipy.sparse.issparse(rows.x):
+                x = rows.x[some]
+            else:
+                x = numpy.take(rows.x, some, axis=0, out=self.block[: len(some)], mode="clip")
             errors = 1 / (1 + numpy.exp(-numpy.clip(x @ weights[:-1] + weights[-1], -60, 60))) - rows.targets[some]
             norms = rows.norms[some] * numpy.linalg.norm(errors, axis=1)
             errors *= numpy.minimum(1, clip / numpy.maximum(norms, 1e-12))[:, None].astype(numpy.float32)
@@ -160,7 +166,9 @@ class Experiment:
         against any other, and labels by randomised response with the other half."""
         half, norm = self.job["privacy"]["epsilon"] / 2, self.job["features"]["row_norm"]
         deviation = 2 * norm * gaussian_sigma(half, self.job["privacy"]["delta"])
-        x = self.rows.x + numpy.float32(deviation) * self.generator.standard_normal(self.rows.x.shape, dtype=numpy.float32)
+        x = self.generator.standard_normal(self.rows.x.shape, dtype=numpy.float32)
+        x *= numpy.float32(deviation)
+        x += self.rows.x.toarray() if scipy.sparse.issparse(self.rows.x) else self.rows.x
         kept = self.generator.random(len(x)) < math.exp(half) / (math.exp(half) + self.classes - 1)
         others = (self.rows.y + self.generator.integers(1, self.classes, len(x))) % self.classes
         return Rows(x, numpy.where(kept, self.rows.y, others), self.classes)
