@@ -4,11 +4,12 @@ several times as fast, and a check of that program.
 
 Usage: plain_training.py --job JOB --data DIR [--set KEY=VALUE ...] [--as HOW] [--local-steps N] [--random-weights D] [--every N]
                          [--runs N]                                TREFOIL names the program (build/bin/trefoil)
-  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant rate, on NPZ without features.method; DIR is what
-        plain_rows.py has made. Row i is party i mod 3's, or, with local.split "sorted", its label and number decide.
-  HOW   joint (default), single-party, federated, local-dp or local, as clear_training has them; so is what is printed.
-All noise is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same rate, steps
-and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy, scipy.
+  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant or linear rate, on NPZ without features.method, no row
+        longer than features.row_norm; DIR is what plain_rows.py has made. Row i is party i mod 3's, or, with local.split "sorted",
+        its label and number decide.
+  HOW   joint (default), single-party, federated, local-dp, local or least-squares, as clear_training has them; so is what is printed.
+Noise of trainings is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same
+rate, steps and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy, scipy.
 """
 import argparse
 import json
@@ -30,7 +31,7 @@ def main():
     parser.add_argument("--job", required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--set", action="append", default=[])
-    ways = ("joint", "single-party", "federated", "local-dp", "local")
+    ways = ("joint", "single-party", "federated", "local-dp", "local", "least-squares")
     parser.add_argument("--as", dest="way", choices=ways, default="joint")
     parser.add_argument("--local-steps", type=int, default=1)
     parser.add_argument("--random-weights", type=float, default=0.0)
@@ -38,7 +39,9 @@ def main():
     parser.add_argument("--runs", type=int, default=1)
     options = parser.parse_args()
     experiment = Experiment(options)
-    print("party,accuracy" if options.way == "local" else "step,accuracy", flush=True)
+    print({"local": "party", "least-squares": "run"}.get(options.way, "step") + ",accuracy", flush=True)
+    if options.way == "least-squares":
+        return experiment.solve_least_squares()
     for _ in range(options.runs):
         if options.way == "local":
             experiment.print_local_models()
@@ -70,8 +73,8 @@ def read_job(file, assignments):
         job.setdefault(table, {})[name] = value
     if job.get("model", {}).get("loss", "one-vs-rest") != "one-vs-rest":
         raise SystemExit('plain_training: model.loss: expected "one-vs-rest"')
-    if "schedule" in job["training"] or "method" in job["features"]:
-        raise SystemExit("plain_training: expected no training.schedule and no features.method")
+    if job["training"].get("schedule", "constant") not in ("constant", "linear") or job["features"].get("method", "none") != "none":
+        raise SystemExit("plain_training: expected a constant or linear training.schedule, and no features.method")
     return job
 
 
@@ -85,7 +88,8 @@ class Experiment:
         self.test = self.read("test")
         self.owners = self.deal()
         self.block = numpy.empty((BLOCK, self.rows.x.shape[1]), numpy.float32)
-        self.plan()
+        if options.way != "least-squares":
+            self.plan()
 
     def read(self, part):
         file = self.options.data / f"{part}-x.npz"
@@ -182,18 +186,55 @@ class Experiment:
         sigma = 0 if way == "local-dp" else self.sigma
         weights = [self.first_weights()] * len(parts)
         velocities = [self.zeros() for _ in parts]
-        steps = training["steps"]
+        steps, falls = training["steps"], training.get("schedule", "constant") == "linear"
         print(f"0,{self.score(weights[0]):.4f}")
         for step in range(1, steps + 1):
             for k, own in enumerate(parts):
                 gradient = self.noisy_mean(rows, own, weights[k], rate, sigma, self.job["privacy"]["clip"])
                 velocities[k] = numpy.float32(training.get("momentum", 0)) * velocities[k]
-                velocities[k] += numpy.float32(training["learning_rate"]) * gradient
+                velocities[k] += numpy.float32(training["learning_rate"] * (1 - (step - 1) / steps if falls else 1)) * gradient
                 weights[k] = weights[k] - velocities[k]
             if step % self.options.local_steps == 0 or step == steps:
                 weights = [sum(weights) / numpy.float32(len(parts))] * len(parts)
             if step % self.options.every == 0 or step == steps:
                 print(f"{step},{self.score(sum(weights) / numpy.float32(len(parts))):.4f}", flush=True)
+
+    def solve_least_squares(self):
+        """By jobs of type "least-squares" against an outsider (docs/explanation/privacy.md, "Least squares"): rows of norm 1 with the
+        constant 1/2, targets of 1 and 0 or, of two classes, -1; the ridge is half of the largest eigenvalue that the noise has."""
+        norm = self.job["features"]["row_norm"]
+        rows, test = (with_constant(part.x, norm) for part in (self.rows, self.test))
+        targets = 2 * self.rows.targets - 1 if self.classes == 2 else self.rows.targets
+        squares, products = products_of(rows, rows), products_of(rows, targets)
+        size = len(squares)
+        deviation = gaussian_sigma(self.job["privacy"]["epsilon"], self.job["privacy"]["delta"]) * math.sqrt(45) / 4
+        for run in range(1, self.options.runs + 1):
+            noise = numpy.tril(self.generator.standard_normal((size, size)) * (deviation / math.sqrt(2)), -1)
+            noise += noise.T
+            noise[numpy.diag_indices(size)] = deviation * self.generator.standard_normal(size)
+            values, vectors = numpy.linalg.eigh(squares + noise)
+            inverse = 1 / (numpy.maximum(values, 0) + deviation * math.sqrt(size / 2))
+            noisy = products + deviation * self.generator.standard_normal(products.shape)
+            weights = (vectors @ (inverse[:, None] * (vectors.T @ noisy))).astype(numpy.float32)
+            logits = test @ weights
+            said = logits[:, 0] > 0 if self.classes == 2 else logits.argmax(1)
+            print(f"{run},{(said == self.test.y).mean():.4f}", flush=True)
+
+
+def with_constant(x, norm):
+    constant = numpy.full((x.shape[0], 1), 0.5, numpy.float32)
+    stacked = scipy.sparse.hstack if scipy.sparse.issparse(x) else numpy.hstack
+    made = stacked([x / numpy.float32(norm), constant])
+    return made.tocsr() if scipy.sparse.issparse(made) else made
+
+
+def products_of(rows, others):
+    """Sums over all rows of their products with others, in double precision from block to block."""
+    total = numpy.zeros((rows.shape[1], others.shape[1]))
+    for first in range(0, rows.shape[0], 4096):
+        block = rows[first : first + 4096].T @ others[first : first + 4096]
+        total += block.toarray() if scipy.sparse.issparse(block) else block
+    return total
 
 
 def gaussian_sigma(epsilon, delta):

@@ -1,0 +1,108 @@
+"""scripts/experiments.d/plain_training.py against clear_training: the same accuracies of every way of training, at epsilons where noise
+decides them.
+
+Deviations of runs were measured on eight by plain_training.py. Means of four runs of each program differ by 5 deviations of that
+difference or less: a false alarm in two million comparisons, if accuracies are normal.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from trefoil_program import PROJECT, ProgramTest
+
+try:
+    import numpy
+    import scipy
+except ImportError:
+    numpy = scipy = None
+
+SCRIPTS = PROJECT / "scripts" / "experiments.d"
+ROWS, FEATURES, CLASSES = {"train": 3000, "test": 2000}, 20, 3
+JOB = """version = 1
+type = "dpsgd"
+name = "clouds"
+[data]
+name = "clouds"
+format = "npz"
+rows = [1000, 1000, 1000]
+features = 20
+classes = 3
+[features]
+row_norm = 4.0
+[training]
+steps = 30
+expected_batch = 300
+max_batch_per_owner = 250
+learning_rate = 4.0
+momentum = 0.5
+clipping = "factorised"
+[privacy]
+epsilon = 0.5
+delta = 1e-5
+against = "outsider"
+clip = 1.0
+sampling = "owner-poisson"
+[release]
+to = [0, 1, 2]
+[local]
+split = "even"
+"""
+LOCAL = ("--set", "initialisation.method=averaging", "--set", "initialisation.steps=20", "--set", "initialisation.expected_batch=100",
+         "--set", "initialisation.learning_rate=4.0", "--set", "initialisation.epsilon=0.9", "--set", "privacy.epsilon=1.0")
+
+
+@unittest.skipIf(scipy is None, "needs numpy and scipy")
+class PlainTraining(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        generator = numpy.random.default_rng(3)
+        centres = generator.standard_normal((CLASSES, FEATURES))
+        for part, rows in ROWS.items():
+            y = generator.integers(0, CLASSES, rows)
+            x = (0.4 * centres[y] + generator.standard_normal((rows, FEATURES))).astype(numpy.float32)
+            x *= 4 / numpy.linalg.norm(x, axis=1, keepdims=True)
+            numpy.savez(self.folder / f"{part}.npz", x=x, y=y.astype(numpy.uint8))
+        (self.folder / "job.toml").write_text(JOB)
+        self.python("plain_rows.py", self.folder)
+
+    def python(self, script, *arguments):
+        made = subprocess.run([sys.executable, "-B", SCRIPTS / script, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return made.stdout
+
+    def check(self, deviation, name, *arguments):
+        """That both programs' accuracies in the four lines that begin with `name` agree on average; `deviation`: of a run's."""
+        arguments = ("--job", "job.toml", "--data", ".", "--runs", "4", "--every", "30", *arguments)
+        means = []
+        for output in (self.succeed(*arguments), self.python("plain_training.py", *arguments)):
+            found = [float(line.split(",")[1]) for line in output.split() if re.match(f"{name},", line)]
+            self.assertEqual(len(found), 4, output)
+            means.append(sum(found) / 4)
+        self.assertLess(abs(means[0] - means[1]), 5 * deviation * (2 / 4) ** 0.5, means)
+        return means[1]
+
+    def test_agrees_on_joint_training_and_its_noise(self):
+        noisy = self.check(0.049, "30", "--set", "privacy.epsilon=0.05")
+        self.assertGreater(self.check(0.005, "30"), noisy + 0.05)
+
+    def test_agrees_on_baselines(self):
+        self.check(0.038, "30", "--as", "single-party", "--set", "privacy.epsilon=0.2")
+        self.check(0.023, "30", "--as", "federated", "--local-steps", "5", "--set", "local.split=sorted", "--set", "privacy.epsilon=0.2")
+        self.check(0.019, "30", "--as", "local-dp", "--set", "privacy.epsilon=30", "--set", "training.learning_rate=1.0")
+
+    def test_agrees_on_first_models(self):
+        self.check(0.006, "average", "--as", "local", *LOCAL)
+        self.check(0.036, "0", "--as", "local", *LOCAL, "--set", "local.split=sorted")
+        self.check(0.008, "30", *LOCAL)
+
+    def test_agrees_on_least_squares(self):
+        noisy = self.check(0.051, "[1-4]", "--as", "least-squares", "--set", "privacy.epsilon=0.05")
+        self.assertGreater(self.check(0.007, "[1-4]", "--as", "least-squares"), noisy + 0.05)
+
+
+if __name__ == "__main__":
+    unittest.main()
