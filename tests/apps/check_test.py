@@ -145,13 +145,13 @@ class Check(CheckedParties, ProgramTest):
 
     def together(self, others, party, code, line):
         """This party's check, while `others` (job files by party) run theirs."""
-        processes = [self.start_program("check", "--config", f"d/party-{other}/party.toml", "--job", job, "--wait", "4s")
+        processes = [self.start_program("check", "--config", f"d/party-{other}/party.toml", "--job", job, "--wait", "20s")
                      for other, job in others.items()]
         result = self.check(party, wait="2s")
         self.assertRegex(result.stdout, "(?m)^fail  " + line)
         self.assertEqual(result.returncode, code, result.stdout)
         for process in processes:
-            process.communicate(timeout=30)
+            self.end(process)
 
     def test_passes_when_all_is_well_and_warns_of_certificates_that_expire(self):
         self.deploy()

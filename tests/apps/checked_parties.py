@@ -33,7 +33,7 @@ class CheckedParties:
         self.assertEqual(count, 1, pattern)
         return self.write("other.toml", text)
 
-    def check(self, party=0, job=None, wait="300ms"):
+    def check(self, party=0, job=None, wait="50ms"):
         return self.run_program("check", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--wait", wait)
 
     def expect(self, code, line, job=None):

@@ -238,7 +238,7 @@ class Histogram(ProgramTest):
 
     def test_check_examines_its_data(self):
         self.local(*prepared())
-        check = ("check", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--wait", "200ms")
+        check = ("check", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--wait", "50ms")
         self.assertIn("pass  data: 35 records as the job declares them", self.run_program(*check).stdout)
         self.write("run/job.toml", (self.folder / "run/job.toml").read_text().replace("[40,40,40]", "[4,40,40]")
                    .replace("[40, 40, 40]", "[4, 40, 40]"))

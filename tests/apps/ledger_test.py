@@ -261,7 +261,7 @@ class Ledger(ProgramTest):
         codes, errors = self.run_parties(noisy)
         self.assertEqual(codes[0], 4, errors)
         self.assertIn("found the same data in [data] and [evaluation], expected other records in each", errors[0])
-        checked = self.run_program("check", "--config", path, "--job", self.folder / f"job-{self.runs}.toml", "--wait", "300ms")
+        checked = self.run_program("check", "--config", path, "--job", self.folder / f"job-{self.runs}.toml", "--wait", "50ms")
         self.assertIn("test and validation data: ", checked.stdout)
         self.assertRegex(checked.stdout, r"(?m)^fail  .*found the same data in \[data\] and \[evaluation\]")
 
@@ -309,7 +309,7 @@ class Ledger(ProgramTest):
 
     def test_check_tells_beforehand(self):
         self.prepare(0.5, None, None)
-        check = ("check", "--config", "d/party-0/party.toml", "--job", self.job, "--wait", "1s")
+        check = ("check", "--config", "d/party-0/party.toml", "--job", self.job, "--wait", "50ms")
         result = self.run_program(*check)
         self.assertEqual(result.returncode, 5)
         self.assertIn("fail  ledger: ", result.stdout)

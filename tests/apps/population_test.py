@@ -97,7 +97,7 @@ class Population(ProgramTest):
         self.use("patients.csv", "patients")
         self.run_well()
         self.use("visitors.csv", "visitors", "visitors.jsonl")
-        check = self.run_program("check", "--config", CONFIG, "--job", self.job, "--wait", "1s")
+        check = self.run_program("check", "--config", CONFIG, "--job", self.job, "--wait", "50ms")
         self.assertIn('found records that population "patients" has, too', check.stdout)
         codes, errors = self.run_parties()
         self.assertEqual(codes, [4, 3, 3], errors)

@@ -124,7 +124,7 @@ class Postgres(ProgramTest):
                                           '[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 100.0\ndelta = 1e-5\n')
 
     def check(self, party):
-        result = self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "300ms",
+        result = self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "50ms",
                                   environment=self.environment)
         self.assertNotIn(PASSWORD, result.stdout + result.stderr)
         return result.stdout
@@ -200,7 +200,7 @@ class Postgres(ProgramTest):
         query = self.store(party / "data/train.csv")
         for database in (f"service=clinic password={PASSWORD}", f"postgresql://owner:{PASSWORD}@127.0.0.1/postgres"):
             self.name(party, query, database)
-            result = self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "300ms")
+            result = self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "50ms")
             self.assertNotIn(PASSWORD, result.stdout + result.stderr)
             self.assertIn("data.postgres: found what may be a password", result.stdout + result.stderr)
         self.name(party, query)

@@ -161,7 +161,7 @@ class PredictRun(Training):
 
     def test_check_examines_share_and_rows(self):
         self.write_job()
-        check = ("check", "--job", "predict.toml", "--wait", "200ms", "--config")
+        check = ("check", "--job", "predict.toml", "--wait", "50ms", "--config")
         passed = self.run_program(*check, "d/party-0/party.toml").stdout
         self.assertIn(f"pass  share of the model: d/party-0/../../r0/model.share, of run {self.run_id}", passed)
         self.assertIn("pass  rows to predict: 2000 rows", passed)

@@ -15,10 +15,11 @@ import unittest
 from trefoil_program import PATIENCE, PROJECT, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
-STEPS = 240
+STEPS = 120
 EVERY = 7
 # As many steps may be lost as there are; what happens beyond the limit is tested by itself.
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}\nlost_steps_max = {STEPS}")
+LONG_JOB = JOB.replace(f"= {STEPS}", "= 240")  # room for ten kills
 # Killed before its first checkpoint it begins anew; a tenth of its steps may be lost.
 LOSSY_JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {STEPS // 2}")
 MANIFEST = PROJECT / "deploy/kubernetes/party.yaml"
@@ -28,6 +29,7 @@ LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
 class Resume(ProgramTest):
     def prepare(self, job=JOB, name="job.toml"):
         self.job = self.write(name, job)
+        self.steps = int(re.search(r"(?m)^steps = (\d+)$", job).group(1))
         self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         for party in PARTIES:
             path = self.folder / f"d/party-{party}/party.toml"
@@ -111,7 +113,7 @@ class Resume(ProgramTest):
             latest = min(self.last_step(party) for party in PARTIES) // EVERY * EVERY
         codes, outputs = self.finish(self.start("--resume"))
         self.assertEqual(codes, [0, 0, 0], outputs)
-        said = re.search(rf"resuming run [0-9a-f]+ at step (\d+) of {STEPS}, in session {kills + 1}: (\d+) steps were begun "
+        said = re.search(rf"resuming run [0-9a-f]+ at step (\d+) of {self.steps}, in session {kills + 1}: (\d+) steps were begun "
                          r"before, (\d+) of them lost and charged", outputs[0][0])
         self.assertIsNotNone(said, outputs[0][0])
         start, before, lost = map(int, said.groups())
@@ -119,7 +121,7 @@ class Resume(ProgramTest):
         # Of the step that was under way when it was killed a session may have begun one more.
         self.assertGreaterEqual(before, finished)
         self.assertLessEqual(before, finished + kills)
-        return STEPS + lost
+        return self.steps + lost
 
     def check_charges(self, executed):
         records = [self.record(party) for party in PARTIES]
@@ -134,16 +136,16 @@ class Resume(ProgramTest):
             # A filter charges more than the run's own epsilon.
             self.assertGreater(shown["epsilon_insider"], summary["epsilon_insider"])
             self.assertLess(shown["epsilon_insider"], 1.4 * summary["epsilon_insider"])
-            self.assertEqual(summary["steps"], STEPS)
+            self.assertEqual(summary["steps"], self.steps)
             steps = [int(line.split(",")[0]) for line in (self.folder / f"r{party}/progress.csv").read_text().splitlines()[1:]]
-            self.assertEqual(steps, list(range(1, STEPS + 1)))
+            self.assertEqual(steps, list(range(1, self.steps + 1)))
             self.assertFalse((self.folder / f"r{party}/checkpoint").exists())
         models = [(self.folder / f"r{party}/model.npz").read_bytes() for party in PARTIES]
         self.assertEqual(models[0], models[1])
         self.assertEqual(models[0], models[2])
 
     def test_killed_ten_times_ends_as_if_it_had_not_been_and_charges_what_it_executed(self):
-        self.prepare()
+        self.prepare(LONG_JOB)
         self.check_charges(self.check_after_kills(kills=10, seed=20261121))
         self.succeed("local", "--job", self.job, "--out", "whole")
         # Of 1000 records; runs differ by their noise, too.
@@ -151,7 +153,7 @@ class Resume(ProgramTest):
         whole = json.loads((self.folder / "whole/party-0/out/record.json").read_text())
         resumed = self.record(0)
         self.assertGreater(resumed["events"][0]["steps"], whole["events"][0]["steps"])
-        resumed["events"][0]["steps"] = STEPS
+        resumed["events"][0]["steps"] = self.steps
         self.assertEqual(resumed["events"], whole["events"])  # noise, rate and all
 
     def test_goes_on_with_public_coins(self):
@@ -244,12 +246,12 @@ class Resume(ProgramTest):
     def test_a_restart_loop_ends_before_it_spends_much(self):
         """Version 0.1 went on for ever: eight sessions from step 0 ended at epsilon 4.63 for a target of 3."""
         self.prepare(LOSSY_JOB)
-        self.lose(15)
-        self.lose(15)  # the first that is resumed from there is let be
+        self.lose(8)
+        self.lose(8)  # the first that is resumed from there is let be
         ledgers = [self.folder / f"d/party-{party}/ledger.jsonl" for party in PARTIES]
         before = [ledger.read_bytes() for ledger in ledgers]
         expected = r"\Atrefoil: training.lost_steps_max: found \d+ lost steps, which take epsilon from [0-9.]+ outsider [0-9.]+ insider " \
-                   r"to [0-9.]+ outsider [0-9.]+ insider, .* resumed from step 0, too; expected at most 24 lost steps, or run --resume --again at all three"
+                   r"to [0-9.]+ outsider [0-9.]+ insider, .* resumed from step 0, too; expected at most 12 lost steps, or run --resume --again at all three"
         processes = [self.start_program(*self.arguments(party, "--resume", *(["--again"] if party == 2 else []))) for party in PARTIES]
         for attempt in (self.finish(processes), self.finish(self.start("--resume"))):
             codes, outputs = attempt
@@ -259,7 +261,7 @@ class Resume(ProgramTest):
         self.assertEqual([ledger.read_bytes() for ledger in ledgers], before)
         codes, outputs = self.finish(self.start("--resume", "--again"))
         self.assertEqual(codes, [0, 0, 0], outputs)
-        self.assertGreaterEqual(self.record(0)["events"][0]["steps"], STEPS + 30)
+        self.assertGreaterEqual(self.record(0)["events"][0]["steps"], STEPS + 16)
         self.fail_with(2, "--again: found without --resume", *self.arguments(0, "--again", out="other"))
 
     @unittest.skipUnless(os.geteuid() == 0, "mounting a small disk needs root")

@@ -42,7 +42,7 @@ class Tables(ProgramTest):
         (party / "party.toml").write_text(f"{text}\n{tables}")
 
     def check(self, party):
-        return self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "300ms").stdout
+        return self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "50ms").stdout
 
     def test_local_deals_numbered_files_as_one_table(self):
         for source in ("data", "parts"):

@@ -370,7 +370,7 @@ class Check(Training):
     def test_names_the_first_failure_and_goes_on(self):
         self.prepare()
         (self.folder / "d/party-0/data/labels-idx1-ubyte.gz").unlink()
-        process = self.check(0, "--job", "d/job.toml", "--wait", "1s")
+        process = self.check(0, "--job", "d/job.toml", "--wait", "50ms")
         stdout, stderr = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 4, stdout)
         self.assert_one_error_line(stderr, "check failed: data: ")
