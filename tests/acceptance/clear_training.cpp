@@ -39,6 +39,8 @@ struct Options {
   std::vector<std::string> assignments;
   std::string as = "joint";
   double random_weights = 0;
+  std::vector<double> times_rate{1};
+  std::vector<double> times_clip{1};
   int local_steps = 1;
   int every = 10;
   int runs = 1;
@@ -302,13 +304,9 @@ std::vector<Part> PartsOf(const Experiment& experiment, const std::string& as) {
   return parts;
 }
 
-void Run(const Options& options) {
-  const Experiment experiment = Read(options);
-  ThreadPool pool(ThreadsFor(0));
-  if (options.as == "local") return PrintLocalModels(experiment, options.runs, pool);
-  if (options.as == "least-squares") return SolveSquares(experiment, options.runs, pool);
+/// All runs at one learning rate and clip.
+void TrainAt(const Experiment& experiment, const Options& options, ThreadPool& pool) {
   const double rate = ml::SamplingRate(experiment.settings);
-  std::puts("step,accuracy");
   for (int run = 0; run < options.runs; ++run) {
     // Anew in each run, as what perturbs records and what local models and random weights are made of.
     const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
@@ -316,6 +314,21 @@ void Run(const Options& options) {
     std::vector<Trainer> trainers;
     for (const auto& part : parts) trainers.emplace_back(experiment, part.own, rate, part.sigma);
     Train(experiment, std::move(trainers), options.local_steps, first, pool);
+  }
+}
+
+void Run(const Options& options) {
+  Experiment experiment = Read(options);
+  ThreadPool pool(ThreadsFor(0));
+  if (options.as == "local") return PrintLocalModels(experiment, options.runs, pool);
+  if (options.as == "least-squares") return SolveSquares(experiment, options.runs, pool);
+  std::puts("step,accuracy");
+  for (const double times_rate : options.times_rate) {
+    for (const double times_clip : options.times_clip) {
+      experiment.settings.learning_rate = times_rate * experiment.job.training.learning_rate;
+      experiment.settings.clip = times_clip * experiment.job.privacy.clip;
+      TrainAt(experiment, options, pool);
+    }
   }
 }
 
@@ -336,6 +349,14 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
           "perturbed one by one; local: the models of [initialisation]; least-squares: of all rows, by a job "
           "of that type against an outsider")
       ->check(CLI::IsMember({"joint", "single-party", "federated", "local-dp", "local", "least-squares"}));
+  program
+      .add_option(
+          "--times-rate", options.times_rate,
+          "So many times the job's learning rate, which may be by rule (\"auto\"); of several each with "
+          "each of --times-clip, in order, --runs times")
+      ->check(CLI::PositiveNumber);
+  program.add_option("--times-clip", options.times_clip, "The same of the job's clip")
+      ->check(CLI::PositiveNumber);
   program.add_option("--local-steps", options.local_steps, "Steps between two averages of federated models")
       ->check(CLI::PositiveNumber);
   program

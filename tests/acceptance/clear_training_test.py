@@ -69,6 +69,13 @@ class ClearTraining(ProgramTest):
             table = self.table(*drawn, "--set", "training.steps=1", "--runs", "3")
             self.assertGreater(len({line[1] for line in table if line[0] == "0"}), 1)
 
+    def test_trains_at_multiples_of_the_rate_and_the_clip(self):
+        table = self.table(*SHORT, "--times-rate", "1e-6", "1", "--times-clip", "1", "500")
+        self.assertEqual([line[0] for line in table], ["step", *4 * ["0", "20", "40"]])
+        self.assertEqual(len({line[1] for line in table[1:4]}), 1)  # weights that stay on the lattice's zero
+        self.assertGreater(float(table[9][1]), 0.8)
+        self.assertLess(float(table[12][1]), 0.5)  # nothing is clipped, and 500 times the noise: 0.1 to 0.2
+
     def test_solves_least_squares_with_the_noise_of_their_epsilon(self):
         squares = ("--as", "least-squares", "--runs", "3", "--set")
         table = self.table(*squares, "privacy.epsilon=3")
