@@ -183,7 +183,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
-    all.memory->at(party) = MinMemory(job_, plan, party);
+    all.memory->at(party) = MinMemory(job_, plan, party, rank_count_);
   all.disk.fill(MinDisk(plan, job_.training.checkpoint_every > 0));
   return all;
 }

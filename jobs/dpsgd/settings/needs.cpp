@@ -8,6 +8,7 @@
 #include "jobs/deposited_records.h"
 #include "jobs/job_cost.h"
 #include "ml/batches/deposited_rows.h"
+#include "ml/ranks/rank_steps.h"
 #include "ml/records.h"
 
 namespace trefoil::jobs {
@@ -21,7 +22,7 @@ double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::Shap
 
 }  // namespace
 
-double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
+double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;
   const auto own = s.deposited ? 0 : static_cast<double>(s.rows.at(s.vertical ? 0 : party));
   const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
@@ -31,7 +32,7 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
   const double rows =
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
-          : 2 * static_cast<double>(plan.batch_rows);
+          : 2 * static_cast<double>(ranks > 1 ? ml::RowsAtOnce(plan, ranks) : plan.batch_rows);
   const auto columns = static_cast<double>(ml::EncodedColumns(plan));
   const double held =
       MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
