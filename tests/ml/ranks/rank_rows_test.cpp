@@ -117,6 +117,20 @@ TEST_P(RankSourceTest, HandsEachRecordToOneSlot) {
 INSTANTIATE_TEST_SUITE_P(SamplingModes, RankSourceTest,
                          testing::Values(Sampling::kOwnerPoisson, Sampling::kFull));
 
+TEST(RankSource, ReadsRecordsThatAreNotInMemory) {
+  TrainingSettings settings = SmallSettings();
+  settings.rows = {4, 1, 1};
+  settings.expected_batch = 6;
+  const OwnRecords records = NumberedRecords(settings, 4);
+  OwnRecords stored{.x = {}, .y = records.y};
+  stored.stored = StoredFeatures{.rows = 4, .features = settings.features, .read = [&](auto row, auto out) {
+                                   std::copy_n(records.x.row(row).data(), out.size(), out.begin());
+                                 }};
+  std::vector<std::vector<mpc::Word>> expected;
+  for (int k = 0; k < 4; ++k) expected.push_back(WordsOfRecord(settings, records, k));
+  EXPECT_THAT(DrawSlots(settings, stored, 2, 1)[0][0], testing::UnorderedElementsAreArray(expected));
+}
+
 // Three records at rate 1/2, cut at two, in two slots of two machines. A record alone, or two, are where they are with the
 // probabilities that DrawRows and PlaceRows give them on one machine: no record 1/8, one in a slot 1/16, two in an order
 // 1/2 (1/8 + 1/8/3) = 1/12. Fixed coins; were they not, the statistic, of a chi-square law of 12 degrees of freedom, would

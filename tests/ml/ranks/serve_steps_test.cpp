@@ -21,6 +21,7 @@
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/thread_ranks.h"
+#include "tests/support/watched_ranks.h"
 
 namespace trefoil::ml {
 namespace {
@@ -259,36 +260,6 @@ TEST(PlannedRunCost, IsWhatTheFirstLaneSends) {
   }
 }
 
-/// Looks at every sum before it is made.
-class WatchedRanks final : public mpc::Ranks {
- public:
-  WatchedRanks(mpc::Ranks& ranks, std::function<void(int sum)> before_sum)
-      : ranks_(ranks), before_sum_(std::move(before_sum)) {}
-
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int count() const override { return ranks_.count(); }
-  void Broadcast(std::span<std::byte> bytes) override { ranks_.Broadcast(bytes); }
-  void Scatter(std::span<const std::byte> all, std::span<std::byte> own) override {
-    ranks_.Scatter(all, own);
-  }
-  void Gather(std::span<const std::byte> own, std::span<std::byte> all) override { ranks_.Gather(own, all); }
-  void SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::Word> own) override {
-    before_sum_(sums_++);
-    ranks_.SumAndScatter(words, own);
-  }
-  void GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) override {
-    ranks_.GatherToAll(own, all);
-  }
-  void Barrier() override { ranks_.Barrier(); }
-  void Abort() noexcept override { ranks_.Abort(); }
-  [[nodiscard]] std::unique_ptr<mpc::Ranks> NewChannel() override { return ranks_.NewChannel(); }
-
- private:
-  mpc::Ranks& ranks_;
-  std::function<void(int sum)> before_sum_;
-  int sums_ = 0;
-};
-
 // Rank 0 takes its time to note a step, and the other's lane waits for nobody else.
 TEST(RankTraining, BeginsNoStepThatIsNotNoted) {
   TrainingSettings settings = MaskFreeSettings();
@@ -373,19 +344,27 @@ TEST(RankTraining, RefusesLanesOfOtherConstants) {
 }
 
 TEST(CheckRanks, NamesWhatMachinesCannotShare) {
-  TrainingSettings settings = SmallSettings();
-  EXPECT_NO_THROW(CheckRanks(settings, 4));
-  settings.sampling = Sampling::kPublic;
-  EXPECT_NO_THROW(CheckRanks(settings, 1));
-  try {
-    CheckRanks(settings, 4);
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(),
-                 "privacy.sampling: found \"public\", expected \"owner-poisson\" or \"full\", with [party] "
-                 "ranks above 1");
-  }
-  EXPECT_THROW((void)PlannedRunCost(settings, protocols::Form::kBulk, 2), ConfigError);
+  const auto refused = [](const std::function<void(TrainingSettings&)>& change) -> std::string {
+    TrainingSettings settings = SmallSettings();
+    change(settings);
+    EXPECT_NO_THROW(CheckRanks(settings, 1));
+    try {
+      CheckRanks(settings, 4);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string with = ", with [party] ranks above 1";
+  EXPECT_EQ(refused([](TrainingSettings&) {}), "");
+  EXPECT_EQ(refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }),
+            "privacy.sampling: found \"public\", expected \"owner-poisson\" or \"full\"" + with);
+  EXPECT_EQ(refused([](TrainingSettings& s) { s.vertical.emplace(); }),
+            "data.partition: found \"vertical\", expected \"horizontal\"" + with);
+  EXPECT_EQ(refused([](TrainingSettings& s) { s.deposited = true; }),
+            "data.source: found \"store\", expected \"files\"" + with);
+  EXPECT_EQ(refused([](TrainingSettings& s) { s.adaptive.emplace(); }),
+            "privacy.clip: found \"adaptive\", expected a number" + with);
 }
 
 }  // namespace
