@@ -20,7 +20,7 @@ using mpc::Ranks;
 using mpc::Word;
 using Words = std::vector<Word>;
 
-constexpr std::chrono::milliseconds kSilence{1500};
+constexpr std::chrono::milliseconds kSilence{4000};
 
 /// Word i of a rank: such that sums of several wrap.
 Word WordOf(int rank, std::size_t i) {

@@ -42,8 +42,9 @@ class Ranks(unittest.TestCase):
 
     def test_a_rank_that_says_nothing_ends_all(self):
         output, code, seconds = mpirun("silent")
-        self.assertIn("rank 0: party 2: rank 1 of this party has failed", output)
-        self.assertIn("party 2, rank 0: nothing came from rank 1 for 1500 ms (timeouts.peer)", output)
+        # Whichever of the others notices first says so.
+        self.assertRegex(output, r"rank 0: party 2: rank \d of this party has failed; "
+                                 r"party 2, rank [02]: nothing came from rank 1 for 4000 ms \(timeouts.peer\)\n")
         self.assertEqual(code, 3)
         self.assertLess(seconds, 30)
 
