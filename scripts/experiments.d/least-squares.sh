@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Least squares against gradient descent on the same features, by epsilon (outsider): MNIST's gradient directions, Adult, words of
 # reviews, and a table with a target (abalone; R²). Medians of eleven runs in the clear, and of three secure ones at epsilon 1. Of
+# MNIST and of reviews the runs in the clear are by plain_training.py, several times as fast as clear_training: minutes. Of
 # abalone each run has another split, every fifth of the shuffled rows for testing. Settings of descent follow in all cells from
 # rules that see no record ("auto").
 # In the environment, SETS: which of "adult mnist imdb abalone" (all), in this order.
@@ -76,7 +77,9 @@ cell() {
   job=$(descent_job "$set")
   if [ "$way" = descent ]; then settings+=("${RULES[@]}"); fi
   if [ "$set-$way" = imdb-squares ]; then settings+=("features.dimension=$COLUMNS_OF_REVIEWS"); fi
-  if [ "$training" = clear ]; then
+  if [ "$training-$set" = clear-mnist ] || [ "$training-$set" = clear-imdb ]; then
+    found=$(plain_runs "$set" "$way" "$work/squares-$set-$way-$epsilon.csv" "$runs" "${settings[@]}") || return
+  elif [ "$training" = clear ]; then
     found=$(clear_runs "$set" "$way" "$work/squares-$set-$way-$epsilon" "$runs" "$job" "${settings[@]}") || return
   else
     if [ "$way" = squares ]; then job=$work/$set-squares.toml; fi
@@ -92,6 +95,52 @@ records_of() {
     imdb) echo "$work/imdb" ;;
     *) data_folder "$1" ;;
   esac
+}
+
+# files_for SET train|test: of MNIST or reviews, as `trefoil features` reads them.
+files_for() {
+  local stem=$2
+  if [ "$2" = test ]; then stem=t10k; fi
+  case $1 in
+    mnist) echo "$(data_folder mnist)"/$stem-images-idx3-ubyte* "$(data_folder mnist)"/$stem-labels-idx1-ubyte* ;;
+    imdb) echo "$work/imdb/imdb-$2.csv" ;;
+  esac
+}
+
+# rows_for SET WAY: the folder of its rows with their features, which are extracted once.
+rows_for() {
+  local rows=$work/rows-$1 options=() part files
+  if [ "$1-$2" = imdb-squares ]; then rows+=-$COLUMNS_OF_REVIEWS options=(--set "features.dimension=$COLUMNS_OF_REVIEWS"); fi
+  if ! [ -f "$rows/features" ]; then
+    mkdir -p "$rows"
+    for part in train test; do
+      read -ra files <<<"$(files_for "$1" $part)"
+      build/bin/trefoil features --job "$(descent_job "$1")" "${options[@]}" --in "${files[@]}" --out "$rows/$part.npz" >&2 || return
+    done
+    /usr/bin/python3 -B scripts/experiments.d/plain_rows.py "$rows" >"$rows/part" || return
+    rm "$rows/train.npz" "$rows/test.npz"
+    mv "$rows/part" "$rows/features"
+  fi
+  echo "$rows"
+}
+
+# plain_runs SET WAY FILE RUNS KEY=VALUE ...: scores of runs in FILE, ascending; one that is there is kept. The job of descent is as
+# `trefoil local` prepares it, with numbers in place of "auto".
+plain_runs() {
+  local rows as=joint setting options=()
+  for setting in "${@:5}"; do options+=(--set "$setting"); done
+  if ! [ -f "$3" ]; then
+    rows=$(rows_for "$1" "$2") || return
+    rm -rf "$work/prepared"
+    build/bin/trefoil local --job "$(descent_job "$1")" --data "$(records_of "$1")" "${options[@]}" --out "$work/prepared" \
+      --prepare --hosts 127.0.0.1,127.0.0.1,127.0.0.1 >&2 || return
+    as_rows "$work/prepared/job.toml" "$(cat "$rows/features")" >"$rows/job.toml" || return
+    if [ "$2" = squares ]; then as=least-squares; fi
+    /usr/bin/python3 -B scripts/experiments.d/plain_training.py --job "$rows/job.toml" --data "$rows" --as $as --every 1000 \
+      --runs "$4" >"$3.part" || return
+    mv "$3.part" "$3"
+  fi
+  awk -F , '$1 + 0 > 0 { print $2 }' "$3" | sort -g | paste -sd ' '
 }
 
 # clear_runs SET WAY NAME RUNS JOB KEY=VALUE ...: scores of runs in NAME.csv, or NAME-1.csv, NAME-2.csv, ... of splits, ascending;

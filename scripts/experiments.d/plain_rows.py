@@ -13,7 +13,7 @@ import sys
 import numpy
 import scipy.sparse
 
-MOSTLY_ZERO = 0.05
+MOSTLY_ZERO = 0.2
 
 
 def projected(rows, columns):

@@ -159,7 +159,7 @@ class Experiment:
         print(f"average,{self.score(sum(models) / 3):.4f}", flush=True)
 
     def first_weights(self):
-        if "initialisation" in self.job:
+        if self.job.get("initialisation", {"method": "none"})["method"] != "none":
             return sum(self.local_models()) / numpy.float32(3)
         if self.options.random_weights > 0:
             return self.generator.normal(0, self.options.random_weights, self.zeros().shape).astype(numpy.float32)
