@@ -270,12 +270,13 @@ INSTANTIATE_TEST_SUITE_P(Noises, ClassifierSumSecrecyTest, testing::Bool(), [](c
 
 /// Steps on votes; the public rows are nobody's secret.
 TEST(TransferSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  constexpr Index kRows = 64;  // the elements of a session
+  const auto plan =
+      MakeTransferPlan({.owners = 150, .rows = kRows, .features = 2, .lambda = 0.2, .steps = 2});
+  const auto encoded = EncodeTransferRows(plan, Eigen::MatrixXd::Constant(kRows, 2, 0.5));
   protocols::ProtocolCase steps;
-  steps.run = [](mpc::Context& party, Index rows, Word secret) {
-    const auto plan =
-        MakeTransferPlan({.owners = 150, .rows = rows, .features = 2, .lambda = 0.2, .steps = 2});
-    (void)MinimiseTransferRisk(party, plan, EncodeTransferRows(plan, Eigen::MatrixXd::Constant(rows, 2, 0.5)),
-                               RingMatrix::Constant(rows, 1, secret));
+  steps.run = [&](mpc::Context& party, Index rows, Word secret) {
+    (void)MinimiseTransferRisk(party, plan, encoded, RingMatrix::Constant(rows, 1, secret));
     return protocols::Output{};
   };
   ExpectUniformViews(steps, 49, 16);

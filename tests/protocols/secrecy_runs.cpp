@@ -124,7 +124,21 @@ mpc::Prss SessionPrss(Seed seed, int session, int self) {
   return {self, key(self), key(self + 1), TestTag(seed)};
 }
 
-/// Adds a session's words to the columns of the sights, which are made in the first session.
+/// The columns of rows of `columns` words each. Some rows at a time, so that a line of memory is written once.
+std::vector<Word> Transposed(const std::vector<Word>& rows, std::size_t columns) {
+  constexpr std::size_t kRows = 8;
+  const std::size_t count = rows.size() / columns;
+  std::vector<Word> out(rows.size());
+  for (std::size_t first = 0; first < count; first += kRows) {
+    for (std::size_t k = 0; k < columns; ++k) {
+      for (std::size_t row = first; row < std::min(count, first + kRows); ++row)
+        out[k * count + row] = rows[row * columns + k];
+    }
+  }
+  return out;
+}
+
+/// Keeps the words of each session, those of a sight one session after the other. The sights are made in the first.
 class Columns {
  public:
   explicit Columns(int sessions) : sessions_(static_cast<std::size_t>(sessions)) {}
@@ -137,12 +151,16 @@ class Columns {
     for (std::size_t at = 0; at < seen.size(); ++at) {
       const std::vector<Word> taken = Taken(seen[at].words);
       Require(taken.size() == view_[at].columns(), "ViewsOfSessions: every session looks alike");
-      for (std::size_t k = 0; k < taken.size(); ++k) view_[at].words[k * sessions_ + session_] = taken[k];
+      std::copy(taken.begin(), taken.end(),
+                view_[at].words.begin() + static_cast<std::ptrdiff_t>(session_ * taken.size()));
     }
     ++session_;
   }
 
-  View Take() { return std::move(view_); }
+  View Take() {
+    for (Sight& sight : view_) sight.words = Transposed(sight.words, sight.columns());
+    return std::move(view_);
+  }
 
  private:
   static std::vector<Word> Taken(const std::vector<Word>& words) {

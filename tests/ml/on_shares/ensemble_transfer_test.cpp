@@ -138,13 +138,13 @@ TEST(MakeTransferPlan, BoundsTheGapAndWhatOneOwnerMoves) {
             mpc::Decode(EncodeTransferRows(plan, RandomRows(trial, settings)), settings.fraction_bits);
         Eigen::VectorXd votes = Plain(RandomVotes(trial, settings));
         if (majority) votes.setConstant(4);  // of nine: one owner decides
-        const Eigen::VectorXd exact = PlainTransferWeights(plan, x, votes, 5000);
+        const Eigen::VectorXd exact = PlainTransferWeights(plan, x, votes, 1000);
         EXPECT_LE((PlainTransferWeights(plan, x, votes, settings.steps) - exact).norm(), plan.gap);
         EXPECT_LE(exact.norm(), plan.largest_weight);
         // One owner that changes all its votes for rows along the worst direction, and for all rows alike.
         Eigen::VectorXd other = votes;
         for (double& vote : other) vote += 1;
-        const double change = (PlainTransferWeights(plan, x, other, 5000) - exact).norm();
+        const double change = (PlainTransferWeights(plan, x, other, 1000) - exact).norm();
         EXPECT_LE(change, plan.shift_of_owner);
         moved = std::max(moved, change / plan.shift_of_owner);
       }

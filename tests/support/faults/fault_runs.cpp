@@ -127,8 +127,8 @@ std::vector<Planned> Plan(const std::array<std::uint64_t, 3>& messages) {
 void ExpectTypedEndsUnderFaults(const Program& program, Flipped flipped) {
   const std::vector<Planned> plan = Plan(Messages(program));
   ASSERT_FALSE(plan.empty());
-  // Most of a case is waiting, so several run at a time.
-  constexpr std::size_t kAtATime = 9;
+  // Most of a case is waiting, so many run at a time.
+  constexpr std::size_t kAtATime = 27;
   for (std::size_t first = 0; first < plan.size(); first += kAtATime) {
     const std::size_t last = std::min(plan.size(), first + kAtATime);
     std::vector<std::future<Outcome3>> outcomes;

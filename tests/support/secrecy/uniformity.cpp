@@ -4,63 +4,81 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 
 #include "base/error.h"
 
 namespace trefoil::testing_support {
+
+/// How often each symbol occurs at each place of a word. Bytes are counted, half of them are sums of those counts.
+struct SymbolCounts {
+  std::size_t samples = 0;
+  std::array<std::array<std::uint32_t, 256>, 8> bytes{};
+  std::array<std::array<std::uint32_t, 16>, 16> nibbles{};
+};
+
 namespace {
 
 using mpc::Word;
+using Words = std::span<const Word>;
 
 constexpr std::size_t kWordBits = 64;
 constexpr std::size_t kByteSamples = std::size_t{1} << 14;  // from so many on, symbols are bytes
 
 using Count = std::uint32_t;
 
-/// How often each symbol occurs at each place of a word.
-struct Table {
-  int symbol_bits = 0;
-  std::size_t samples = 0;
-  std::array<Count, std::size_t{8} * 256> counts{};  // place by place
-
-  [[nodiscard]] std::size_t symbols() const { return std::size_t{1} << symbol_bits; }
-  [[nodiscard]] std::size_t places() const { return kWordBits / static_cast<std::size_t>(symbol_bits); }
-  [[nodiscard]] std::span<const Count> at(std::size_t place) const {
-    return {&counts[place * symbols()], symbols()};
-  }
-};
-
 /// The loop that takes the time; what it does to memory is plain, so sanitizers need not slow it down.
-template <int kSymbolBits>
 [[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread, gnu::no_sanitize_undefined]] void
-CountInto(const Word* words, std::size_t samples, Count* counts) {
-  constexpr Word kSymbols = Word{1} << kSymbolBits;
+CountBytes(Words words, Count* counts) {
+  const Word* const begin = words.data();
+  const std::size_t samples = words.size();
   for (std::size_t k = 0; k < samples; ++k) {
-    const Word word = words[k];
-#pragma GCC unroll 16
-    for (Word place = 0; place < kWordBits / kSymbolBits; ++place) {
-      ++counts[place * kSymbols + ((word >> (place * kSymbolBits)) & (kSymbols - 1))];
+    const Word word = begin[k];
+#pragma GCC unroll 8
+    for (Word place = 0; place < 8; ++place) ++counts[place * 256 + (word >> (8 * place) & 255)];
+  }
+}
+
+void SumNibbles(SymbolCounts& table) {
+  for (std::size_t place = 0; place < table.bytes.size(); ++place) {
+    auto& low = table.nibbles[2 * place];
+    auto& high = table.nibbles[2 * place + 1];
+    for (std::size_t symbol = 0; symbol < 16; ++symbol) {
+      const Count* const row = &table.bytes[place][16 * symbol];
+      for (std::size_t k = 0; k < 16; ++k) low[k] += row[k];
+      high[symbol] = std::accumulate(row, row + 16, Count{0});
     }
   }
 }
 
-Table Tabulate(std::span<const Word> words, int symbol_bits) {
-  Table table{.symbol_bits = symbol_bits, .samples = words.size(), .counts = {}};
-  const auto count = symbol_bits == 8 ? CountInto<8> : CountInto<4>;
-  count(words.data(), words.size(), table.counts.data());
+SymbolCounts Tabulate(Words words) {
+  SymbolCounts table{.samples = words.size()};
+  CountBytes(words, table.bytes[0].data());
+  SumNibbles(table);
+  return table;
+}
+
+template <typename Operation>
+SymbolCounts TabulateTogether(Words first, Words second, Operation operation) {
+  Require(first.size() == second.size(), "AreUniform: two columns of one length");
+  SymbolCounts table{.samples = first.size()};
+  std::array<Word, 512> block;  // stays in the cache
+  for (std::size_t at = 0; at < first.size(); at += block.size()) {
+    const std::size_t size = std::min(block.size(), first.size() - at);
+    for (std::size_t k = 0; k < size; ++k) block[k] = operation(first[at + k], second[at + k]);
+    CountBytes({block.data(), size}, table.bytes[0].data());
+  }
+  SumNibbles(table);
   return table;
 }
 
 /// Ones at each bit of a word.
-std::array<std::uint64_t, kWordBits> OnesOf(const Table& table) {
+std::array<std::uint64_t, kWordBits> OnesOf(const SymbolCounts& table) {
   std::array<std::uint64_t, kWordBits> ones{};
-  const auto bits = static_cast<std::size_t>(table.symbol_bits);
-  for (std::size_t place = 0; place < table.places(); ++place) {
-    const auto counts = table.at(place);
-    for (std::size_t symbol = 1; symbol < counts.size(); ++symbol) {
-      for (std::size_t bit = 0; bit < bits; ++bit)
-        ones[place * bits + bit] += counts[symbol] * (symbol >> bit & 1U);
-    }
+  for (std::size_t bit = 0; bit < kWordBits; ++bit) {
+    for (std::size_t symbol = 0; symbol < 16; ++symbol)
+      ones[bit] += table.nibbles[bit / 4][symbol] * (symbol >> bit % 4 & 1U);
   }
   return ones;
 }
@@ -130,30 +148,47 @@ UniformityChecker::UniformityChecker()
                   .nibble = EntropyLimit(30, kFalseAlarm),
                   .byte = EntropyLimit(510, kFalseAlarm)} {}
 
-bool UniformityChecker::AreUniform(std::span<const Word> samples) {
-  const bool bytes = samples.size() >= kByteSamples;
-  const Table table = Tabulate(samples, bytes ? 8 : 4);
-  const double limit = bytes ? one_group_.byte : one_group_.nibble;
+bool UniformityChecker::IsUniform(const SymbolCounts& table) {
+  const bool bytes = table.samples >= kByteSamples;
   bool uniform = true;
-  for (std::size_t place = 0; place < table.places(); ++place) {
-    uniform = uniform && Entropy(table.at(place), table.samples) < limit;
+  const auto check = [&](const auto& places, double limit) {
+    for (const auto& counts : places) uniform = uniform && Entropy(counts, table.samples) < limit;
+    checks_ += places.size();
+  };
+  if (bytes) {
+    check(table.bytes, one_group_.byte);
+  } else {
+    check(table.nibbles, one_group_.nibble);
   }
   const auto ones = OnesOf(table);
   for (const std::uint64_t count : ones)
     uniform = uniform && BitEntropy(count, table.samples) < one_group_.bit;
   uniform = uniform && BitEntropy(Sum(ones), kWordBits * table.samples) < one_group_.bit;
-  checks_ += table.places() + kWordBits + 1;
+  checks_ += kWordBits + 1;
   return uniform;
 }
 
-bool UniformityChecker::AreAlike(std::span<const Word> first, std::span<const Word> second) {
-  const bool bytes = std::min(first.size(), second.size()) >= kByteSamples;
-  const Table a = Tabulate(first, bytes ? 8 : 4);
-  const Table b = Tabulate(second, bytes ? 8 : 4);
-  const double limit = bytes ? two_groups_.byte : two_groups_.nibble;
+bool UniformityChecker::AreUniform(Words samples) { return IsUniform(Tabulate(samples)); }
+
+bool UniformityChecker::AreUniform(Words first, Words second, Together together) {
+  if (together == Together::kSum) return IsUniform(TabulateTogether(first, second, std::plus<>()));
+  if (together == Together::kDifference) return IsUniform(TabulateTogether(first, second, std::minus<>()));
+  return IsUniform(TabulateTogether(first, second, std::bit_xor<>()));
+}
+
+bool UniformityChecker::AreAlike(Words first, Words second) {
+  const SymbolCounts a = Tabulate(first);
+  const SymbolCounts b = Tabulate(second);
   bool alike = true;
-  for (std::size_t place = 0; place < a.places(); ++place) {
-    alike = alike && Entropy(a.at(place), b.at(place), a.samples, b.samples) < limit;
+  const auto check = [&](const auto& places_a, const auto& places_b, double limit) {
+    for (std::size_t place = 0; place < places_a.size(); ++place)
+      alike = alike && Entropy(places_a[place], places_b[place], a.samples, b.samples) < limit;
+    checks_ += places_a.size();
+  };
+  if (std::min(first.size(), second.size()) >= kByteSamples) {
+    check(a.bytes, b.bytes, two_groups_.byte);
+  } else {
+    check(a.nibbles, b.nibbles, two_groups_.nibble);
   }
   const auto ones_a = OnesOf(a);
   const auto ones_b = OnesOf(b);
@@ -164,7 +199,7 @@ bool UniformityChecker::AreAlike(std::span<const Word> first, std::span<const Wo
                                       static_cast<Count>(ones_b[bit])};
     alike = alike && Entropy(bits_a, bits_b, a.samples, b.samples) < two_groups_.bit;
   }
-  checks_ += a.places() + kWordBits;
+  checks_ += kWordBits;
   return alike;
 }
 

@@ -21,6 +21,11 @@ namespace trefoil::testing_support {
 /// The least s for which the bound above, with `freedom` in place of k - 1, is at most `false_alarm`.
 [[nodiscard]] double EntropyLimit(int freedom, double false_alarm);
 
+/// What two words make.
+enum class Together { kSum, kDifference, kExclusiveOr };
+
+struct SymbolCounts;
+
 /// Counts checks and failures.
 class UniformityChecker {
  public:
@@ -32,6 +37,9 @@ class UniformityChecker {
   /// Independent, uniform words? At every place of a symbol in the word (bytes from 2^14 samples on, else
   /// nibbles), at every bit, and over all bits.
   [[nodiscard]] bool AreUniform(std::span<const mpc::Word> samples);
+  /// The same of what two columns of one length make together, word by word.
+  [[nodiscard]] bool AreUniform(std::span<const mpc::Word> first, std::span<const mpc::Word> second,
+                                Together together);
   /// Words of one law, whatever it is? (Symbols and bits as above.) Each group's words are independent.
   [[nodiscard]] bool AreAlike(std::span<const mpc::Word> first, std::span<const mpc::Word> second);
 
@@ -46,6 +54,8 @@ class UniformityChecker {
     double nibble = 0;
     double byte = 0;
   };
+
+  bool IsUniform(const SymbolCounts& table);
 
   std::uint64_t checks_ = 0;
   std::vector<std::string> failures_;

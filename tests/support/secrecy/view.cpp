@@ -14,30 +14,14 @@ constexpr std::size_t kLags = 3;
 constexpr std::size_t kColumnsApart = 3;
 constexpr std::size_t kWindow = 16;
 constexpr std::size_t kAllPairs = 16;
+constexpr std::size_t kPairSamples = 25'920;
 
 using Words = std::span<const Word>;
-
-std::vector<Word> Sums(Words a, Words b) {
-  std::vector<Word> out(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), out.begin(), std::plus<>());
-  return out;
-}
-
-std::vector<Word> Differences(Words a, Words b) {
-  std::vector<Word> out(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), out.begin(), std::minus<>());
-  return out;
-}
-
-std::vector<Word> ExclusiveOrs(Words a, Words b) {
-  std::vector<Word> out(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), out.begin(), std::bit_xor<>());
-  return out;
-}
 
 /// Each bit xor the one after it, over all words as one string of bits.
 std::vector<Word> NeighbouringBits(Words words) {
   std::vector<Word> out;
+  out.reserve(words.size());
   for (std::size_t k = 0; k + 1 < words.size(); ++k)
     out.push_back(words[k] ^ (words[k] >> 1 | words[k + 1] << 63));
   return out;
@@ -47,11 +31,11 @@ std::vector<Word> NeighbouringBits(Words words) {
 void CheckTogether(Words a, Words b, bool bits, const std::function<std::string()>& name,
                    UniformityChecker& checker) {
   if (bits) {
-    if (!checker.AreUniform(ExclusiveOrs(a, b))) checker.AddFailure("exclusive or of " + name());
+    if (!checker.AreUniform(a, b, Together::kExclusiveOr)) checker.AddFailure("exclusive or of " + name());
     return;
   }
-  if (!checker.AreUniform(Sums(a, b))) checker.AddFailure("sum of " + name());
-  if (!checker.AreUniform(Differences(a, b))) checker.AddFailure("difference of " + name());
+  if (!checker.AreUniform(a, b, Together::kSum)) checker.AddFailure("sum of " + name());
+  if (!checker.AreUniform(a, b, Together::kDifference)) checker.AddFailure("difference of " + name());
 }
 
 std::string Place(const Sight& sight, std::size_t column) {
@@ -81,19 +65,25 @@ void CheckColumns(const Sight& sight, UniformityChecker& checker) {
 void CheckPair(const Sight& sight, const Sight& other, UniformityChecker& checker) {
   if (sight.bits != other.bits || sight.samples != other.samples) return;
   const bool all = sight.columns() * other.columns() <= kAllPairs;
+  const std::size_t samples = std::min(sight.samples, kPairSamples);
   for (std::size_t k = 0; k < sight.columns(); ++k) {
     for (std::size_t j = 0; j < other.columns(); ++j) {
       if (!all && j != k) continue;
       CheckTogether(
-          sight.column(k), other.column(j), sight.bits,
+          sight.column(k).first(samples), other.column(j).first(samples), sight.bits,
           [&] { return Place(sight, k) + " and " + Place(other, j); }, checker);
     }
   }
 }
 
-/// Sums and differences of columns of one sight, column after column.
+/// The sum or the difference of two columns of one sight.
 std::vector<Word> OfColumns(const Sight& sight, std::size_t k, std::size_t other, bool sum) {
-  return sum ? Sums(sight.column(k), sight.column(other)) : Differences(sight.column(k), sight.column(other));
+  const Words a = sight.column(k);
+  const Words b = sight.column(other);
+  std::vector<Word> out(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), out.begin(),
+                 [sum](Word x, Word y) { return sum ? x + y : x - y; });
+  return out;
 }
 
 }  // namespace
