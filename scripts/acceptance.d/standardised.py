@@ -46,7 +46,8 @@ def drafted(trefoil, name, data, folder):
         (folder / f"{part}.csv").write_text("".join(",".join(row) + "\n" for row in some))
     answers, job = folder / "given.answers", folder / "drafted.toml"
     answers.write_text(f'"epsilon" = "3"\n"against" = "outsider"\n"name" = "{name}"\n')
-    job.unlink(missing_ok=True)
+    for earlier in (job, job.with_suffix(".toml.answers")):
+        earlier.unlink(missing_ok=True)
     subprocess.run([trefoil, "init-job", folder / "train.csv", "--answers", answers, "--yes", "--out", job], check=True)
     thirds = [len(parts["train"][party::3]) for party in range(3)]
     text = re.sub(r"(?m)^rows = .*", f"rows = {thirds}", job.read_text())

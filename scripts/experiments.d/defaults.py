@@ -10,12 +10,12 @@ which differ by their noise. Jobs are configs/adult.toml, configs/mnist-hog.toml
 of the other tables, those of scikit-learn among them, `init-job --yes` drafts them from the first four fifths. All are for epsilon
 1 and 3 against an outsider, with linear models.
 
-The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip for the steps and momentum of WALKS. The batch is the
-rule's, and none of the settings is the rule's own.
+The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip, for the steps and momentum of WALKS. The batch is
+the rule's, and none of the settings is the rule's own.
 
 A CSV line a set and epsilon: auto, the grid's best and worst score; how far auto is below the best, and the same of both trained
-anew (tables: shuffled otherwise), as the best of 30 owes some of its score to the noise and rows by which it was chosen; the best's settings. Finished cells in OUT.d are kept.
-Packages: scikit-learn for its data.
+anew (tables: shuffled otherwise), as the best of 30 owes some of its score to the noise and rows by which it was chosen; the best's
+settings. Finished cells in OUT.d are kept. Packages: scikit-learn for its data.
 """
 
 import argparse
@@ -89,13 +89,14 @@ class Records:
         self.extra = (f"data.rows={[len(range(party, rows, 3)) for party in range(3)]}",)
         self.job = folder / f"{name}.toml"
         if seed == 1:
-            self.job.unlink(missing_ok=True)
             self.draft(name)
 
     def draft(self, name):
         if name == "heart":
             self.job.write_text(re.sub(r"(?m)^(source|capacity) = .*\n", "", pathlib.Path("configs/heart.toml").read_text()))
             return
+        for earlier in (self.job, self.job.with_suffix(".toml.answers")):  # of a run that was stopped
+            earlier.unlink(missing_ok=True)
         answers = self.job.with_suffix(".given")
         answers.write_text(f'"epsilon" = "{self.epsilon}"\n"against" = "outsider"\n"name" = "{name}"\n')
         run(self.build / "trefoil", "init-job", self.parts[0] / "train.csv", "--answers", answers, "--yes", "--out", self.job)
