@@ -214,6 +214,7 @@ void RunConnected(Run& run, net::MeshTransport& mesh) {
   const double processor_seconds = ProcessorSeconds(run.group);
   ThreadPool pool(ThreadsFor(run.options.threads));
   mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
+  if (run.group != nullptr) run.group->ranks().Barrier();  // all lanes stand before anything is charged
   run.output.emplace(run.session, *run.job, *run.budget, run.state ? &*run.state : nullptr, mesh,
                      run.options);
   if (run.group != nullptr) run.job->TakeRanks(run.group->ranks());

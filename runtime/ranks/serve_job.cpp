@@ -32,6 +32,7 @@ void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::M
   const double before = ProcessorSeconds(&group);
   ThreadPool pool(ThreadsFor(options.threads));
   mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
+  group.ranks().Barrier();  // as rank 0 has it: all lanes stand before anything is charged
   job.Serve(context);
   (void)GatherReports(group.ranks(), {.counters = mesh.counters(),
                                       .processor_seconds = ProcessorSeconds(&group) - before,

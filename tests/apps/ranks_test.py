@@ -26,6 +26,7 @@ JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY
 # One machine's runs of this job (tests/apps/one_model_test.py) have 757 to 1404 of 2000 right; shares that do not belong
 # together give about 200.
 ACCURACY_AT_LEAST = 450 / 2000
+LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
 STOP_LIBRARY = os.environ.get("TREFOIL_STOP_LIBRARY")
 
 
@@ -62,6 +63,11 @@ class Ranks(ProgramTest):
         text = path.read_text()
         self.assertIn(found, text)
         path.write_text(text.replace(found, instead))
+
+    def keep_ledgers(self):
+        for party in PARTIES:
+            path = self.folder / f"d/party-{party}/party.toml"
+            path.write_text(path.read_text() + LEDGER)
 
     def start_party(self, party, ranks=RANKS, stop=None):
         environment = ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={stop}") if stop else ()
@@ -107,10 +113,35 @@ class Ranks(ProgramTest):
             self.assertIsNone(process.poll(), "the party ended before the step")
             time.sleep(0.005)
 
+    def last_step(self, party):
+        """The last step that party has finished in its newest session, by the whole lines of its progress.csv."""
+        path = self.folder / f"r{party}/progress.csv"
+        lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
+        return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
+
+    def check_charges(self, begun):
+        """The run counts all of its last session's steps, and at least those begun in the session before as far as they were
+        lost; the three ledgers say the same as its record."""
+        records = [json.loads((self.folder / f"r{party}/record.json").read_text()) for party in PARTIES]
+        self.assertEqual(records.count(records[0]), 3)
+        executed = sum(event["steps"] * event.get("executions", 1) for event in records[0]["events"])
+        said = re.search(r"resuming run [0-9a-f]+ at step (\d+) of", (self.folder / "r0/party.log").read_text())
+        first = int(said.group(1)) if said else 0
+        self.assertGreaterEqual(executed, STEPS + begun - first)
+        shown = [json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json")) for party in PARTIES]
+        for ledger in shown:
+            self.assertEqual([(job["state"], job["steps"]) for job in ledger["jobs"] if job["run_id"] == records[0]["run_id"]],
+                             [("done", executed)])
+            self.assertEqual(ledger["epsilon_insider"], shown[0]["epsilon_insider"])
+        accounted = json.loads(self.succeed("account", "--record", "r0/record.json", "--delta", "1e-5", "--json"))
+        self.assertEqual(self.summary("r0")["epsilon_insider"], accounted["epsilon_insider"])
+        self.assertGreater(shown[0]["epsilon_insider"], accounted["epsilon_insider"])  # a filter charges more
+
     def check_kill(self, victim, rank, call=None, others=(3,)):
         """Kills a rank of a party before its rank 0 makes a call, else behind step 3: the others end with these codes, and the
         run goes on."""
         self.prepare()
+        self.keep_ledgers()
         processes = [self.start_party(party, stop=call if party == victim else None) for party in PARTIES]
         ranks = self.rank_processes(processes[victim])
         if call:
@@ -130,9 +161,11 @@ class Ranks(ProgramTest):
                 continue
             where = rf"lost rank \d of party {victim} (at step \d+ of {STEPS}|while computing): |before the start: party {victim}: "
             self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: ({where}).*\n\Z")
+        begun = max(self.last_step(party) for party in PARTIES)
         codes, outputs = self.finish([self.start_party(party) for party in PARTIES])
         self.assertEqual(codes, [0, 0, 0], outputs)
         self.check_results()
+        self.check_charges(begun)
 
     def test_train_as_one_machine_does(self):
         self.write("job.toml", JOB)
@@ -180,6 +213,25 @@ class Ranks(ProgramTest):
         self.assertEqual(codes[0], 6, outputs)
         self.assertRegex(outputs[0][1], rf"\Atrefoil: party 0, rank 1: .*{port + 1}.*\n\Z")
         self.assertEqual(codes[1:], [3, 3], outputs)
+
+    def test_nothing_is_charged_before_all_lanes_stand(self):
+        """Ranks 1 wait for each other at wrong ports, while ranks 0 meet."""
+        self.prepare()
+        self.keep_ledgers()
+        nobody = free_ports(1)
+        for party in PARTIES:
+            self.edit(party, 'start = "15s"', 'start = "4s"')
+            path = self.folder / f"d/party-{party}/party.toml"
+            path.write_text(re.sub(r'(?m)^address = "(\S+)"$', rf'address = "\1"\nrank_addresses = ["\1", "127.0.0.1:{nobody}"]',
+                                   path.read_text()))
+        codes, outputs = self.finish([self.start_party(party) for party in PARTIES])
+        self.assertEqual(codes, [3, 3, 3], outputs)
+        for party in PARTIES:
+            self.assertIn("connected: TLS 1.3 to both, same job", outputs[party][0])
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank [01]: .*\n\Z")
+            ledger = self.folder / f"d/party-{party}/ledger.jsonl"
+            self.assertNotIn("reserve", ledger.read_text() if ledger.exists() else "")
+            self.assertFalse((self.folder / f"r{party}/progress.csv").exists())
 
     def test_a_signal_ends_all(self):
         self.prepare(JOB.replace(f"steps = {STEPS}", "steps = 500"))
