@@ -152,9 +152,13 @@ void PartySession::Fail(int code, net::AbortReason reason, const std::string& ca
   metrics_->SetReady(false);
   if (reason.code == net::AbortCode::kPeerLost) metrics_->SetPeer(reason.about, PeerState::kLost);
   if (mesh_) mesh_->Abort(reason);
-  Log(cause, jobs::LogLevel::kError);
   display_.Finish();
   ReportError(cause);
+  NoteFailure(code, reason, cause);
+}
+
+void PartySession::NoteFailure(int code, net::AbortReason reason, const std::string& cause) {
+  Log(cause, jobs::LogLevel::kError);
   try {
     (void)audit_->Failed(code, reason);
   } catch (const std::exception& second) {  // such as the full disk that ended the run

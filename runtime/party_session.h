@@ -77,6 +77,8 @@ class PartySession {
 
   /// Tells the connected peers and auditors of a failure, and the operator in `cause`.
   void Fail(int code, net::AbortReason reason, const std::string& cause);
+  /// The part of Fail that is for party.log and auditors. After Open; by any thread.
+  void NoteFailure(int code, net::AbortReason reason, const std::string& cause);
 
  private:
   /// Returns the text that it has written.

@@ -21,6 +21,7 @@
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
 #include "runtime/ranks/lane_report.h"
+#include "runtime/ranks/same_build.h"
 #include "runtime/ranks/serve_job.h"
 #include "runtime/run_directory.h"
 
@@ -315,7 +316,6 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   } else if (party.ranks > 1) {
     throw ConfigError(fmt::format("party.ranks: found {}, expected 1, but for trefoil run", party.ranks));
   }
-  if (group != nullptr) group->BelongTo(party.id, party.peer_timeout);
   job->UseRanks(party.ranks);
   const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);
   ListenWhereTold(options, party);
@@ -344,7 +344,12 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
     return End(run, {.code = code, .reason = ReasonFor(error), .cause = CauseOf(error)});
   }
   try {
-    if (group != nullptr) LetBegin(group->ranks(), true);
+    if (group != nullptr) {
+      group->SetLastNote([&run](const RankFailure& failure) {
+        run.session.NoteFailure(failure.code, failure.reason, failure.cause);
+      });
+      LetBegin(group->ranks(), true);
+    }
     auto& mesh = run.session.Connect(std::move(config));
     if (group != nullptr) group->SetLinks(&mesh);
     run.session.watch().Run(run.steps() > 0 ? StopWhen::kBetweenSteps : StopWhen::kAtOnce,
@@ -353,7 +358,10 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   } catch (const std::exception& error) {
     return End(run, EndInFailure(run, error));
   }
-  if (group != nullptr) group->SetLinks(nullptr);
+  if (group != nullptr) {
+    group->SetLinks(nullptr);
+    group->SetLastNote(nullptr);
+  }
   TellOwnerOfResults(run);
   return kDone;
 }
@@ -361,10 +369,11 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
 }  // namespace
 
 int RunJob(const RunOptions& options) {
-  const auto group = options.with_ranks ? StartRanks() : nullptr;
+  const auto group = options.with_ranks ? StartRanks(LimitsOf(options)) : nullptr;
   if (group == nullptr) return RunFirst(options, nullptr);
   const int rank = group->ranks().rank();
   try {
+    RequireSameBuild(group->ranks(), BuildOfProgram());
     const int code = rank == 0 ? RunFirst(options, group.get()) : ServeJob(options, *group);
     group->Finish();
     return code;

@@ -54,8 +54,8 @@ CONFINED_USES = [
      "a thread that ends with its owner belongs in net/, base/threads/, mpc/preprocessing, runtime/observe/run_watch, runtime/ranks"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
      "processes are started in apps/local/child_process"),
-    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/stop_signals\.cpp",
-     "only main() and signals end the program"),
+    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/(stop_signals|ranks/mpi_group)\.cpp",
+     "only main(), signals and a rank that MPI does not let go on end the program"),
     (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
     (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/secrets/random.h"),
 ]

@@ -115,11 +115,14 @@ AuditLog::AuditLog(const fs::path& file, const AuditedSession& session)
 }
 
 void AuditLog::Write(Json entry) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
   entry["session"] = session_;
   entry["time"] = TimeNow();
   const ChainFile::Locked locked(chain_);
   chain_.Follow([](const Json&) {});
   chain_.Append(entry);
+  ended_ = entry["kind"] == "end";
 }
 
 void AuditLog::Connected(const std::string& id) { Write({{"kind", "connected"}, {"id", id}}); }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,7 +23,7 @@ struct AuditedSession {
 
 /// The session log, audit.jsonl: a party's account of its sessions, for auditors: who took part in which job with which
 /// data, what was released, and why it ended. Chained lines (dp/ledger/ledger_chain.h), on disk as they are written;
-/// several processes may write to one file. An entry has `kind`, `session` (an id of the session at this party) and
+/// several processes, and any thread, may write to one file. Nothing is written behind a session's end. An entry has `kind`, `session` (an id of the session at this party) and
 /// `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
@@ -51,6 +52,8 @@ class AuditLog {
   void Write(nlohmann::json entry);
 
   std::string session_;
+  std::mutex mutex_;  // guards the next two
+  bool ended_ = false;
   ChainFile chain_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace trefoil::runtime {
 
-std::unique_ptr<RankGroup> StartRanks() {
+std::unique_ptr<RankGroup> StartRanks(const RankLimits& /*limits*/) {
   if (StartedByMpirun().count == 1) return nullptr;
   throw ConfigError(
       "mpirun: found a program that was built without MPI, expected one with it: install libopenmpi-dev and "

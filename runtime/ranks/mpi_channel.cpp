@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kPiece = std::size_t{4} << 20U;
 constexpr std::chrono::microseconds kFirstPause{20};
 constexpr std::chrono::microseconds kLongestPause{1000};
-/// How long memory that another rank may still write to is kept for it.
+/// How long memory that another rank may still read or write is kept for it.
 constexpr std::chrono::seconds kWithdrawal{1};
 constexpr int kTag = 0;
 
@@ -145,17 +145,19 @@ void MpiChannel::Wait(Requests& requests) {
     left -= static_cast<std::size_t>(std::max(completed, 0));
     if (left == 0) return;
     if (state_->ended) {
-      std::copy_n(all.begin(), requests.receives.size(), requests.receives.begin());
-      WithdrawReceives(requests);
+      const auto first_send = all.begin() + static_cast<std::ptrdiff_t>(requests.receives.size());
+      std::copy(all.begin(), first_send, requests.receives.begin());
+      std::copy(first_send, all.end(), requests.sends.begin());
+      Withdraw(requests);
       state_->ThrowEnded();
     }
     pauses.Next(completed > 0);
   }
 }
 
-/// What another rank has begun to write into is not given back to the caller, who would free it: this thread then stays
-/// here until the group ends the process.
-void MpiChannel::WithdrawReceives(Requests& requests) noexcept {
+/// What another rank has begun to write into, or MPI has yet to send, is not given back to the caller, who would free it:
+/// this thread then stays here until the group ends the process. Open MPI cannot withdraw what is being sent.
+void MpiChannel::Withdraw(Requests& requests) noexcept {
   const auto deadline = Clock::now() + kWithdrawal;
   {
     const std::lock_guard lock(state_->calls);
@@ -163,13 +165,13 @@ void MpiChannel::WithdrawReceives(Requests& requests) noexcept {
       if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
     }
   }
-  for (int done = 0; done == 0;) {
-    {
-      const std::lock_guard lock(state_->calls);
-      MPI_Testall(static_cast<int>(requests.receives.size()), requests.receives.data(), &done,
-                  MPI_STATUSES_IGNORE);
-    }
-    if (done != 0) return;
+  const auto all_done = [this](std::vector<MPI_Request>& of) {
+    const std::lock_guard lock(state_->calls);
+    int done = 0;
+    MPI_Testall(static_cast<int>(of.size()), of.data(), &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  };
+  while (!(all_done(requests.receives) && all_done(requests.sends))) {
     std::this_thread::sleep_for(Clock::now() < deadline ? kLongestPause : std::chrono::hours(24));
   }
 }

@@ -60,7 +60,7 @@ class MpiChannel final : public mpc::Ranks {
   void Send(Requests& requests, int to, std::span<const std::byte> bytes);
   void Receive(Requests& requests, int from, std::span<std::byte> bytes);
   void Wait(Requests& requests);
-  void WithdrawReceives(Requests& requests) noexcept;
+  void Withdraw(Requests& requests) noexcept;
 
   std::shared_ptr<MpiState> state_;
   MPI_Comm communicator_ = MPI_COMM_NULL;

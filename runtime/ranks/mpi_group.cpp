@@ -20,13 +20,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{10};
 constexpr std::chrono::milliseconds kLongestBeat{1000};
-/// Until the party file has said another time.
-constexpr std::chrono::milliseconds kFirstSilence{30'000};
 /// How long rank 0 waits for the others to tell their links.
 constexpr std::chrono::milliseconds kTelling{2000};
 /// How long rank 0's program may take to end in good order once another rank has failed.
 constexpr std::chrono::milliseconds kGoodOrder{10'000};
 constexpr std::chrono::milliseconds kRank0Ends{15'000};
+/// How much later than rank 0 the others report what all have found.
+constexpr std::chrono::milliseconds kAfterRank0{5000};
 
 enum class Kind : int {
   kAlive,
@@ -57,9 +57,31 @@ RankFailure FailureIn(const Notice& notice) {
   return {.rank = notice.rank, .code = notice.code, .reason = notice.reason, .cause = notice.cause.data()};
 }
 
+/// For calls of MPI that nothing else could end: prints `line`, and ends the process by `end`, unless it is over
+/// in time. Ranks above 0 give rank 0 time to end all with one line.
+class CallLimit {
+ public:
+  CallLimit(std::chrono::milliseconds limit, const std::string& line, void (*end)())
+      : watcher_([=](const std::stop_token& over) {
+          const auto after_rank_0 = StartedByMpirun().rank == 0 ? std::chrono::milliseconds(0) : kAfterRank0;
+          std::mutex mutex;
+          std::condition_variable_any stopped;
+          std::unique_lock lock(mutex);
+          (void)stopped.wait_for(lock, over, limit + after_rank_0, [] { return false; });
+          if (over.stop_requested()) return;
+          ReportLastError(line);
+          end();
+        }) {}
+
+ private:
+  std::jthread watcher_;
+};
+
 class MpiGroup final : public RankGroup {
  public:
-  MpiGroup() {
+  MpiGroup(const RankLimits& limits, bool memory_locked)
+      : memory_locked_(memory_locked), silence_(limits.silence) {
+    state_->party = limits.party;
     state_->Check(MPI_Comm_dup(MPI_COMM_WORLD, &notices_), "MPI_Comm_dup");
     state_->Check(MPI_Comm_set_errhandler(notices_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     channel_.emplace(state_, MPI_COMM_WORLD);
@@ -70,16 +92,17 @@ class MpiGroup final : public RankGroup {
 
   [[nodiscard]] mpc::Ranks& ranks() override { return *channel_; }
 
-  void BelongTo(int party, std::chrono::milliseconds silence) override {
-    const std::lock_guard lock(mutex_);
-    state_->party = party;
-    silence_ = silence;
-  }
+  [[nodiscard]] bool memory_locked() const override { return memory_locked_; }
 
   void SetLinks(net::Transport* links) override {
     const std::lock_guard lock(mutex_);
     links_ = links;
     if (links != nullptr && failure_) links->Interrupt();
+  }
+
+  void SetLastNote(std::function<void(const RankFailure&)> note) override {
+    const std::lock_guard lock(mutex_);
+    last_note_ = std::move(note);
   }
 
   [[nodiscard]] std::optional<RankFailure> Failure(std::chrono::milliseconds limit) override {
@@ -106,7 +129,13 @@ class MpiGroup final : public RankGroup {
     }
     watcher_.join();
     if (state_->ended) state_->ThrowEnded();
+    const int rank = self();
     channel_.reset();
+    const CallLimit limit(silence_,
+                          fmt::format("warning: party {}, rank {}: all ranks are done, but MPI has not ended "
+                                      "within {} ms (timeouts.peer)",
+                                      state_->party.load(), rank, silence_.count()),
+                          [] { MPI_Abort(MPI_COMM_WORLD, kDone); });
     state_->Check(MPI_Finalize(), "MPI_Finalize");
   }
 
@@ -130,6 +159,7 @@ class MpiGroup final : public RankGroup {
 
   void TellOthers(const RankFailure& failure) {
     std::unique_lock lock(mutex_);
+    deadline_ = Clock::time_point::max();  // it has been reported
     for (int to = 1; to < channel_->count(); ++to) {
       auto& other = others_.at(static_cast<std::size_t>(to));
       other.told = other.told || to == failure.rank;
@@ -280,9 +310,11 @@ class MpiGroup final : public RankGroup {
     });
   }
 
-  /// The program has not come to its own end in time.
+  /// The program has not come to its own end in time. With mutex_.
   void ReportAndEnd() {
+    if (links_ != nullptr) links_->Abort(failure_->reason);
     ReportLastError(failure_->cause);
+    if (last_note_) last_note_(*failure_);
     EndAll(failure_->code);
   }
 
@@ -293,10 +325,13 @@ class MpiGroup final : public RankGroup {
   MPI_Request receiving_ = MPI_REQUEST_NULL;
   std::int64_t counted_ = 0;  // its processor time
 
+  const bool memory_locked_;
+  const std::chrono::milliseconds silence_;
+
   std::mutex mutex_;  // guards all below; taken before MpiState::calls
   std::condition_variable changed_;
-  std::chrono::milliseconds silence_ = kFirstSilence;
   net::Transport* links_ = nullptr;
+  std::function<void(const RankFailure&)> last_note_{};
   std::vector<Other> others_{};  // by rank, this one included
   std::optional<RankFailure> failure_{};
   Clock::time_point deadline_{};
@@ -311,16 +346,22 @@ class MpiGroup final : public RankGroup {
 
 }  // namespace
 
-std::unique_ptr<RankGroup> StartRanks() {
-  if (StartedByMpirun().count == 1) return nullptr;
-  (void)LockAllMemory();  // before MPI has threads
+std::unique_ptr<RankGroup> StartRanks(const RankLimits& limits) {
+  const auto [rank, count] = StartedByMpirun();
+  if (count == 1) return nullptr;
+  const bool memory_locked = LockAllMemory();  // before there are threads
   // A program that lets nobody look into its memory (DisableCoreDumps) cannot be copied from by its neighbours.
   (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  const CallLimit limit(
+      limits.start,
+      fmt::format("party {}, rank {}: not all {} ranks have started MPI within {} ms (timeouts.start)",
+                  limits.party, rank, count, limits.start.count()),
+      [] { std::_Exit(kNetwork); });
   int provided = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_SERIALIZED)
     throw ConfigError("mpirun: found an Open MPI that does not start, expected MPI_THREAD_SERIALIZED of it");
-  return std::make_unique<MpiGroup>();
+  return std::make_unique<MpiGroup>(limits, memory_locked);
 }
 
 }  // namespace trefoil::runtime

@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,13 @@ struct WaitingTime {
   double processor_seconds = 0;
 };
 
+/// What the party file says of its ranks, and what holds where it cannot be read.
+struct RankLimits {
+  int party = -1;                             ///< whose ranks they are, for errors
+  std::chrono::milliseconds start{120'000};   ///< timeouts.start: for all of them to start MPI
+  std::chrono::milliseconds silence{30'000};  ///< timeouts.peer: after which one is lost
+};
+
 /// The processes that mpirun has started for one party (docs/adr/0041), as one of them sees them. They send each other
 /// heartbeats, so that a call of ranks() waits as long as all of them live. One fails for all: the first failure is told to
 /// rank 0, which reports it and ends them all.
@@ -55,10 +63,14 @@ class RankGroup {
 
   [[nodiscard]] virtual mpc::Ranks& ranks() = 0;
 
-  /// Whose ranks they are, for errors; and the silence after which one is lost (party file: timeouts.peer).
-  virtual void BelongTo(int party, std::chrono::milliseconds silence) = 0;
+  /// Whether this process's memory is out of swap space (LockAllMemory).
+  [[nodiscard]] virtual bool memory_locked() const = 0;
+
   /// This rank's links, which are told why, and interrupted, when another rank fails; null before they go.
   virtual void SetLinks(net::Transport* links) = 0;
+  /// At rank 0, where another thread reports a failure since this program has not come to its own end in time: `note` is
+  /// called with it before all ends. Null before what it uses goes.
+  virtual void SetLastNote(std::function<void(const RankFailure&)> note) = 0;
 
   /// What another rank has failed with, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
@@ -69,7 +81,8 @@ class RankGroup {
     EndProcess(failure);
     std::terminate();
   }
-  /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError.
+  /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError. Where MPI does not end
+  /// within the limit of silence, it ends the process with a warning and the code 0.
   virtual void Finish() = 0;
 
   [[nodiscard]] virtual WaitingTime waited() const = 0;
@@ -81,7 +94,8 @@ class RankGroup {
 
 /// This process's group, where mpirun has started several; else null, and MPI is not touched. Locks this process's memory
 /// first, where it may (LockAllMemory). Throws ConfigError where the program was built without MPI, or MPI does not start.
-[[nodiscard]] std::unique_ptr<RankGroup> StartRanks();
+/// Where not all ranks come within limits.start, it ends the process with one line and kNetwork: MPI waits for ever.
+[[nodiscard]] std::unique_ptr<RankGroup> StartRanks(const RankLimits& limits);
 
 /// Throws ConfigError unless the party file's ranks are those that mpirun has started.
 void RequireRanks(int ranks_of_file);

@@ -2,9 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "base/console.h"
 #include "base/error_report.h"
 #include "base/threads/thread_pool.h"
 #include "runtime/abort_reason.h"
+#include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
 #include "runtime/party_session.h"
 #include "runtime/ranks/lane_report.h"
@@ -41,14 +43,27 @@ void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::M
 
 }  // namespace
 
+RankLimits LimitsOf(const RunOptions& options) {
+  jobs::PartyFile party;
+  try {
+    party = jobs::ReadParty(options.config, options.types);
+  } catch (const std::exception&) {
+    return {};  // it is found again, and reported once, when the ranks have met
+  }
+  if (party.ranks == 1) RequireRanks(1);
+  return {.party = party.id, .start = party.start_timeout, .silence = party.peer_timeout};
+}
+
 int ServeJob(const RunOptions& options, RankGroup& group) {
   const auto party = jobs::ReadParty(options.config, options.types);
   RequireRanks(party.ranks);
-  group.BelongTo(party.id, party.peer_timeout);
+  const int rank = group.ranks().rank();
+  if (const auto swap = PlainSwap(); !group.memory_locked() && !swap.empty())
+    StandardError().Write(fmt::format("warning: party {}, rank {}: {}\n", party.id, rank, SwapWarning(swap)));
   const auto job = jobs::ReadJob(options.job, {}, options.types);
   job->UseRanks(party.ranks);
   job->TakeRanks(group.ranks());
-  const auto config = MeshConfigOf(party, job->Json(), group.ranks().rank());
+  const auto config = MeshConfigOf(party, job->Json(), rank);
   if (!WaitForBegin(group.ranks())) return kDone;
   std::unique_ptr<net::MeshTransport> mesh;  // outlives what fails: the group tells the peers why
   try {

@@ -233,6 +233,31 @@ class Ranks(ProgramTest):
             self.assertNotIn("reserve", ledger.read_text() if ledger.exists() else "")
             self.assertFalse((self.folder / f"r{party}/progress.csv").exists())
 
+    def test_what_is_found_while_rank_0_waits_for_peers_is_in_its_log(self):
+        """Nobody comes, and another program listens on rank 1's port."""
+        self.prepare()
+        self.edit(0, 'start = "15s"', 'start = "60s"')
+        with socket.socket() as taken:
+            port = int(re.search(r'listen = "127.0.0.1:(\d+)"', (self.folder / "d/party-0/party.toml").read_text()).group(1))
+            taken.bind(("127.0.0.1", port + 1))
+            taken.listen()
+            process = self.start_party(0)
+            error = process.communicate(timeout=PATIENCE)[1]
+        self.assertEqual(process.returncode, 6)
+        self.assertRegex(error, rf"\Atrefoil: party 0, rank 1: .*{port + 1}.*\n\Z")
+        self.assertIn(error.removeprefix("trefoil: "), (self.folder / "r0/party.log").read_text())
+        last = json.loads((self.folder / "r0/audit.jsonl").read_text().splitlines()[-1])
+        self.assertIn('"outcome": "failed"', json.dumps(last))
+        self.succeed("ledger", "verify", "r0/audit.jsonl")
+
+    def test_a_party_of_one_machine_touches_no_mpi(self):
+        self.prepare()
+        self.edit(0, f"ranks = {RANKS}", "ranks = 1")
+        process = self.start_party(0)
+        error = process.communicate(timeout=PATIENCE)[1]
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(set(error.splitlines()), {"trefoil: party.ranks: found 1, expected 2, as mpirun has started"})
+
     def test_a_signal_ends_all(self):
         self.prepare(JOB.replace(f"steps = {STEPS}", "steps = 500"))
         processes = [self.start_party(party) for party in PARTIES]

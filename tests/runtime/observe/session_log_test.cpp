@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -101,6 +102,20 @@ TEST(AuditLog, SaltsTheHashOfASecretFile) {
   EXPECT_EQ(entry["salted_sha256"], "223692c42beff106c7c8feee8df3b8b927e9b680b49248f0dec82748075b75ac");
   EXPECT_FALSE(entry.contains("sha256"));
   EXPECT_EQ(ReadAuditLog(file).releases, 1U);
+}
+
+TEST(AuditLog, EndsASessionOnceWhicheverThreadIsFirst) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "audit.jsonl";
+  AuditLog log(file, kSession);
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 8; ++thread)
+      threads.emplace_back([&] { (void)log.Failed(3, {.code = net::AbortCode::kRankLost}); });
+  }
+  (void)log.Done();
+  EXPECT_EQ(LinesOf(file).size(), 2U);
+  EXPECT_EQ(ReadAuditLog(file).open, 0U);
 }
 
 TEST(AuditLog, TakesSessionsAtTheSameTime) {

@@ -1,5 +1,7 @@
 // What ranks_test.py has mpirun start several times: each process is a rank and does what the first argument says. Prints
 // "ok" where all was as expected, else a line that says what was not; ends as a rank of a party does.
+#include <dlfcn.h>
+
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -12,6 +14,20 @@
 
 #include "runtime/ranks/lane_report.h"
 #include "runtime/ranks/rank_group.h"
+#include "runtime/ranks/same_build.h"
+
+namespace {
+
+constexpr std::chrono::seconds kForEver{60};
+bool never_ends = false;
+
+}  // namespace
+
+/// In place of MPI's own, which this calls unless the rank is told never to come to its end.
+extern "C" int MPI_Finalize() {
+  if (never_ends) std::this_thread::sleep_for(kForEver);
+  return reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "MPI_Finalize"))();
+}
 
 namespace trefoil::runtime {
 namespace {
@@ -20,6 +36,7 @@ using mpc::Ranks;
 using mpc::Word;
 using Words = std::vector<Word>;
 
+constexpr std::chrono::milliseconds kStart{8000};
 constexpr std::chrono::milliseconds kSilence{4000};
 
 /// Word i of a rank: such that sums of several wrap.
@@ -113,9 +130,11 @@ void Slow(RankGroup& group) {
          "the processor time of waiting");
 }
 
-/// The others wait in vain for rank 1, which does `what`.
-void Without(RankGroup& group, const std::function<void()>& what) {
+/// The others wait in vain for rank 1, which does `what`, when they have called `before`.
+void Without(
+    RankGroup& group, const std::function<void()>& what, const std::function<void()>& before = [] {}) {
   if (group.ranks().rank() == 1) return what();
+  before();
   group.ranks().Barrier();
   throw std::runtime_error("found an end of Barrier, expected none");
 }
@@ -137,16 +156,35 @@ void Aborted(RankGroup& group) {
   });
 }
 
+/// Rank 0 sends what rank 1 never takes: it has to keep that, and so not to return.
+void Unsent(RankGroup& group) {
+  Without(
+      group, [&] { group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data"}); },
+      [&] {
+        Words words(8'000'000);
+        group.ranks().Broadcast(std::as_writable_bytes(std::span(words)));
+      });
+}
+
+void Unended(RankGroup& group) { never_ends = group.ranks().rank() == 1; }
+
+void OtherBuild(RankGroup& group) {
+  auto& ranks = group.ranks();
+  RequireSameBuild(ranks, BuildOfProgram());
+  RequireSameBuild(ranks, ranks.rank() == 1 ? "version 9" : "version 8");
+  if (ranks.rank() == 0) ranks.Barrier();  // until rank 1 has failed
+}
+
 int Run(const std::string& what) {
-  const std::map<std::string, void (*)(RankGroup&)> cases{{"calls", Calls},   {"slow", Slow},
-                                                          {"killed", Killed}, {"silent", Silent},
-                                                          {"ended", Ended},   {"aborted", Aborted}};
-  const auto group = StartRanks();
+  const std::map<std::string, void (*)(RankGroup&)> cases{
+      {"calls", Calls},     {"slow", Slow},     {"killed", Killed},   {"silent", Silent},   {"ended", Ended},
+      {"aborted", Aborted}, {"unsent", Unsent}, {"unended", Unended}, {"other", OtherBuild}};
+  if (what == "absent" && StartedByMpirun().rank == 1) std::this_thread::sleep_for(kForEver);
+  const auto group = StartRanks({.party = 2, .start = kStart, .silence = kSilence});
   if (group == nullptr) {
     std::cout << "alone\n";
     return 0;
   }
-  group->BelongTo(2, kSilence);
   const int rank = group->ranks().rank();
   try {
     cases.at(what)(*group);

@@ -51,9 +51,34 @@ class Ranks(unittest.TestCase):
     def test_a_rank_that_fails_has_rank_0_end_all_with_its_code(self):
         for what, cause in (("ended", "rank 1: bad data"), ("aborted", "rank 1: behind an Abort")):
             output, code, seconds = mpirun(what)
-            self.assertEqual(output, f"rank 0: party 2: rank 1 of this party has failed; {cause}\n")
+            # Rank 2, which hears of an Abort, says that its calls have ended, too.
+            self.assertRegex(output, rf"\Arank 0: party 2: rank [12] of this party has failed; {cause}\n\Z")
             self.assertEqual(code, 4)
             self.assertLess(seconds, 15)  # rank 1 would report it itself then
+
+    def test_what_is_under_way_to_a_rank_that_has_failed_is_kept(self):
+        """So that rank 0's program does not come to its own end, which another of its threads brings about."""
+        output, code, _ = mpirun("unsent")
+        self.assertEqual((output, code), ("trefoil: rank 1: bad data\n", 4))
+
+    def test_a_rank_that_never_starts_ends_all(self):
+        output, code, seconds = mpirun("absent")
+        self.assertEqual(output, "trefoil: party 2, rank 0: not all 3 ranks have started MPI within 8000 ms (timeouts.start)\n")
+        self.assertEqual(code, 3)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_that_does_not_come_to_the_end_is_warned_of(self):
+        output, code, seconds = mpirun("unended")
+        self.assertIn("trefoil: warning: party 2, rank 0: all ranks are done, but MPI has not ended within 4000 ms (timeouts.peer)\n",
+                      output)
+        self.assertEqual(code, 0, output)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_of_another_build_ends_all(self):
+        output, code, _ = mpirun("other")
+        self.assertEqual(output, "rank 0: party 2: rank 1 of this party has failed; found the program of version 9, expected that "
+                                 "of rank 0, version 8: all machines of a party run one program\n")
+        self.assertEqual(code, 9)
 
     def test_a_process_alone_has_no_ranks(self):
         done = subprocess.run([PROBE, "calls"], capture_output=True, text=True, timeout=60)
