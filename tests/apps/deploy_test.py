@@ -3,8 +3,10 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from trefoil_program import PROJECT
@@ -46,6 +48,7 @@ class Deploy(unittest.TestCase):
         self.assertRegex(manifest, r"fsGroup: 10001\n\s+fsGroupChangePolicy: OnRootMismatch")
         for text in (batch, manifest):
             self.assertRegex(text, r"odls_base_sigkill_timeout\W+60")
+            self.assertRegex(text, r'--mca,? btl_tcp_if_include,? \S+ --mca,? oob_tcp_if_include,? ')
             self.assertNotIn("--again", text)
 
     def test_the_slurm_file_tries_again_until_a_code_needs_a_person(self):
@@ -54,17 +57,33 @@ class Deploy(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder)
                 (path / "codes").write_text("".join(f"{code}\n" for code in codes))
-                for name, text in (("mpirun", 'echo "$@" >>calls; exit "$(sed -n "$(wc -l <calls)p" codes)"'),
-                                   ("scontrol", "echo node0"), ("sleep", ":")):
-                    (path / name).write_text(f"#!/bin/sh\n{text}\n")
-                    (path / name).chmod(0o755)
-                slurm = {"SLURM_JOB_NODELIST": "node[0-3]", "SLURM_NNODES": "4", "SLURM_CPUS_PER_TASK": "16"}
-                done = subprocess.run(["sh", PROJECT / "deploy/slurm/party.sbatch"], cwd=folder, capture_output=True, text=True,
-                                      timeout=60, env={**os.environ, **slurm, "PATH": f"{folder}:{os.environ['PATH']}"})
-                self.assertEqual(done.returncode, codes[tries - 1], done.stderr)
+                party = self.start_slurm_file(path, 'echo "$@" >>calls; exit "$(sed -n "$(wc -l <calls)p" codes)"')
+                self.assertEqual(party.wait(timeout=60), codes[tries - 1], (path / "trefoil-7.log").read_text())
                 calls = (path / "calls").read_text().splitlines()
                 self.assertEqual(len(calls), tries)
-                self.assertRegex(calls[0], r"^-np 4 .* trefoil run .* --resume --threads 16$")
+                self.assertRegex(calls[0], r"^-q -np 4 .* btl_tcp_if_include 10.1.0.0/16 .* trefoil run .* --resume --threads 16$")
+                self.assertEqual((path / "trefoil-7.log").stat().st_mode & 0o777, 0o600)
+
+    def start_slurm_file(self, path, mpirun):
+        for name, text in (("mpirun", mpirun), ("scontrol", "echo node0"), ("sleep", ":")):
+            (path / name).write_text(f"#!/bin/sh\n{text}\n")
+            (path / name).chmod(0o755)
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[0-3]", "SLURM_NNODES": "4", "SLURM_CPUS_PER_TASK": "16",
+                 "TREFOIL_NETWORK": "10.1.0.0/16", "PATH": f"{path}:{os.environ['PATH']}"}
+        return subprocess.Popen(["sh", PROJECT / "deploy/slurm/party.sbatch"], cwd=path, env={**os.environ, **slurm})
+
+    def test_the_slurm_file_passes_a_stop_on_and_waits_for_the_party(self):
+        """Whatever mpirun ends with then, here 9, the code is that of a stop."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            party = self.start_slurm_file(path, "trap 'echo stopped >>ends; exit 9' TERM; echo >ready; while true; do /bin/sleep 0.05; done")
+            deadline = time.monotonic() + 60
+            while not (path / "ready").exists():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            party.send_signal(signal.SIGTERM)
+            self.assertEqual(party.wait(timeout=60), 143)
+            self.assertEqual((path / "ends").read_text(), "stopped\n")
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
