@@ -29,8 +29,9 @@ endif()
 
 set(TREFOIL_MPI_LINK "")
 if(TARGET PkgConfig::MPI)
-  target_link_libraries(trefoil_archive PRIVATE mpi)
-  set(TREFOIL_MPI_LINK " -lmpi")
+  target_link_libraries(trefoil_archive PRIVATE ${MPI_LDFLAGS})
+  list(JOIN MPI_LDFLAGS " " TREFOIL_MPI_LINK)
+  string(PREPEND TREFOIL_MPI_LINK " ")
 endif()
 
 install(TARGETS trefoil RUNTIME COMPONENT program)
