@@ -21,7 +21,7 @@ constexpr double kLargestNarrowed = 137438953472.0;  // 2^37
 constexpr double kTangentPoint =
     1.47;  // of a piece [t, 2t]: makes the deficits at both ends about equal (4.4 %)
 
-constexpr double kPieceRatio = 1.1;      // of constant pieces: at most 4.7 % below
+constexpr double kPieceRatio = 1.1;      // of constant pieces: at most 4.74 % below
 constexpr double kDownward = 1 - 1e-14;  // covers the roundings of the doubles
 
 /// Coefficients of the tangent at s = `at` (in units of s) to 2^60 C / sqrt(s + 1), lowered by one unit of

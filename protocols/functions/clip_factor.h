@@ -28,7 +28,7 @@ struct ClipTable {
                                       Rounding rounding = Rounding::kStochastic);
 
 /// The clip factor of each squared norm, which comes as the local product that it is. Pre: 0 <= s < 2^62.
-/// Cost: ClipFactorCost: at most 14 rounds in bulk, 2 in latency form.
+/// Cost: ClipFactorCost: at most 13 rounds in bulk, 2 in latency form.
 [[nodiscard]] mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table,
                                          const mpc::AdditiveShare& s);
 [[nodiscard]] mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count);

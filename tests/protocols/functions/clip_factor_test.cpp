@@ -80,7 +80,7 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
   const RingMatrix s = SquaredNorms(c, table);
   const Outcome outcome = RunClipFactor(table, s);
   EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
-  EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 14 : 2);
+  EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 13 : 2);
   CheckBounds(c, s, outcome.value);
 }
 
