@@ -8,8 +8,7 @@
 namespace trefoil::mpc {
 
 /// The machines of ONE party, which compute together, each a rank from 0 to count() - 1 (docs/adr/0041). They are of one
-/// organisation and trust each other: the party's own records pass between them in the clear, and two components of each
-/// share, without encryption. Nothing of it goes to another party.
+/// organisation and trust each other: its records pass between them in the clear, and components of shares, unencrypted.
 /// Every rank makes the same calls in the same order, with the same sizes; each call waits for the others, and counts
 /// neither bytes nor rounds of mpc::Cost, which are of links between parties. Used by one thread at a time; a second
 /// thread takes a channel of its own. All throw NetworkError, naming the rank where it is known, when one of them is lost
