@@ -187,6 +187,15 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
       },
       kMendJob);
   if (!job) return "";
+  if (party.ranks > 1) {
+    doctor.Try(
+        "job on several machines",
+        [&] {
+          job->UseRanks(party.ranks);
+          return fmt::format("{} ranks", party.ranks);
+        },
+        kMendJob);
+  }
   if (const auto epsilons = ExaminePrivacy(doctor, *job)) {
     ExamineLedgers(doctor, *job, party);
     for (const auto& note : jobs::AdviceOn(*job, *epsilons)) Doctor::Warn("job", note);

@@ -16,7 +16,7 @@ struct CheckedFiles {
   jobs::StoreOpener open_store{};
 };
 
-/// Checks a job, this party's data against it, and whether machine, ledger and storage key
+/// Checks a job, this party's data against it, and whether machine, ledger, storage key and the party's ranks
 /// allow it; nothing of the data leaves the machine. Returns the job's canonical JSON, which the parties
 /// compare, or nothing where there is no job or it is not valid.
 [[nodiscard]] std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const CheckedFiles& files);

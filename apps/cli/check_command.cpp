@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "apps/check/check_job.h"
 #include "apps/cli/command.h"
@@ -13,6 +15,7 @@
 #include "base/files/open_files.h"
 #include "base/passing_error.h"
 #include "base/secrets/locked_memory.h"
+#include "base/threads/thread_pool.h"
 #include "deposit/on_shares/store_records.h"
 #include "jobs/job.h"
 #include "runtime/machine_check.h"
@@ -101,8 +104,22 @@ void ExamineSwap(Doctor& doctor) {
   });
 }
 
-void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const jobs::Address& address) {
-  const auto name = fmt::format("party {} at {}", peer.peer, ToText(address));
+/// Whether this program can be one of the party's several ranks.
+void ExamineRanks(Doctor& doctor, const jobs::PartyFile& party) {
+  if (party.ranks == 1) return;
+  doctor.Try("ranks", [&] {
+    if (!TREFOIL_WITH_MPI)
+      throw ConfigError(
+          fmt::format("party.ranks: found {}, expected 1 of a program that was built without MPI: install "
+                      "libopenmpi-dev and openmpi-bin (scripts/setup --mpi) and build anew",
+                      party.ranks));
+    return fmt::format("{}, built with MPI", party.ranks);
+  });
+}
+
+/// `dialled`: where, of which of its ranks.
+void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const std::string& dialled) {
+  const auto name = fmt::format("party {}{}", peer.peer, dialled);
   const auto fail = [&](const char* stage, ExitCode code, const char* mend) {
     doctor.Fail(name, fmt::format("{}: {}: {}", stage, peer.cause, mend), code);
   };
@@ -130,21 +147,34 @@ void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const jobs::Address&
 
 void ExaminePeers(Doctor& doctor, const jobs::PartyFile& party, const std::string& job_json,
                   std::chrono::milliseconds wait) {
-  std::optional<std::array<net::PeerCheck, net::kParties - 1>> peers;
+  const auto ranks = static_cast<std::size_t>(party.ranks);
+  std::vector<net::MeshConfig> lanes;
+  std::vector<std::array<net::PeerCheck, net::kParties - 1>> found(ranks);
+  std::mutex warning;
   try {
-    auto config = runtime::MeshConfigOf(party, job_json);
-    config.log = [](const std::string& line) {
-      // Connections that were refused are of peers' checks that have ended, too.
-      if (line.starts_with("cannot listen")) Doctor::Warn("links", line);
-    };
-    peers = net::CheckPeers(config, wait);
+    for (int rank = 0; rank < party.ranks; ++rank) {
+      auto& config = lanes.emplace_back(runtime::MeshConfigOf(party, job_json, rank));
+      config.log = [&warning](const std::string& line) {
+        const std::lock_guard lock(warning);
+        // Connections that were refused are of peers' checks that have ended, too.
+        if (line.starts_with("cannot listen")) Doctor::Warn("links", line);
+      };
+    }
+    // All at once, as the peers' checks wait for all at once.
+    ThreadPool(ranks).ParallelFor(ranks, 1, [&](std::size_t begin, std::size_t end) {
+      for (auto rank = begin; rank < end; ++rank) found[rank] = net::CheckPeers(lanes[rank], wait);
+    });
   } catch (const std::exception& error) {
     doctor.Fail("links", error.what(), ExitCodeOf(error));
     return;
   }
-  for (const auto& peer : *peers) {
-    const auto& described = party.peers[0].id == peer.peer ? party.peers[0] : party.peers[1];
-    ReportPeer(doctor, peer, described.address);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (const auto& peer : found[rank]) {
+      const auto& dialled = lanes[rank].peers[lanes[rank].peers[0].id == peer.peer ? 0 : 1];
+      ReportPeer(doctor, peer,
+                 fmt::format("{} at {}", ranks > 1 ? fmt::format(", rank {}", rank) : "",
+                             jobs::ToText({.host = dialled.host, .port = dialled.port})));
+    }
   }
 }
 
@@ -171,6 +201,7 @@ int RunCheck(const CheckOptions& options) {
   if (!party) return doctor.Finish();
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
+  ExamineRanks(doctor, *party);
   const auto job_json = ExamineJob(doctor, *party,
                                    {.job = options.job,
                                     .party_file = options.config,

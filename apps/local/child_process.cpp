@@ -23,10 +23,12 @@ namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-/// Runs in the child between fork and exec: async-signal-safe calls only.
-[[noreturn]] void BecomeProgram(const char* program, char* const* arguments, int log, pid_t parent) {
+/// Runs in the child between fork and exec: async-signal-safe calls only. `on_end`: the signal that it gets when its parent
+/// ends.
+[[noreturn]] void BecomeProgram(const char* program, char* const* arguments, int log, pid_t parent,
+                                int on_end) {
   // The parent may be gone already, and then nothing would end this process with it.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
+  if (prctl(PR_SET_PDEATHSIG, on_end) != 0 || getppid() != parent) _exit(127);
   if (dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) _exit(127);
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
@@ -75,7 +77,9 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
   if (descriptor < 0) throw std::runtime_error(log.string() + ": cannot be written: " + std::strerror(errno));
   const auto parent = getpid();
   id_ = fork();
-  if (id_ == 0) BecomeProgram(program.c_str(), pointers.data(), descriptor, parent);
+  // A launcher has something to tidy up, and processes to end.
+  if (id_ == 0)
+    BecomeProgram(program.c_str(), pointers.data(), descriptor, parent, launcher.empty() ? SIGKILL : SIGTERM);
   const int error = errno;
   close(descriptor);
   if (id_ < 0) throw std::runtime_error(std::string("cannot start a party: ") + std::strerror(error));

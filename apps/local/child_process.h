@@ -14,7 +14,8 @@ struct ProcessEnd {
   int signal = 0;  ///< the signal that killed it, else 0
 };
 
-/// A direct child that runs this program again, or a launcher that does. It is killed when this object, or the thread that made it, ends.
+/// A direct child that runs this program again, or a launcher that does. It is killed when this object, or the thread that made
+/// it, ends; a launcher gets SIGTERM where it is the thread.
 class ChildProcess {
  public:
   /// Starts "LAUNCHER trefoil ARGUMENTS" with both outputs appended to `log`; the launcher's first word is a program that

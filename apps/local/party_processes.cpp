@@ -29,12 +29,19 @@ constexpr auto kPollPause = std::chrono::milliseconds(50);
 /// How much longer than its peer time-out a party may take to end by itself once another has failed.
 constexpr auto kPatience = std::chrono::seconds(5);
 
-/// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they say.
+/// For mpirun, once told, to end its ranks: it passes SIGTERM on after a second, and kills them after another.
+constexpr auto kEndOfRanks = std::chrono::seconds(5);
+/// What a shell, or mpirun, ends with for a process that signal n has killed: this + n.
+constexpr int kKilled = 128;
+
+/// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they say. Its ranks
+/// listen to no other machine; mpirun itself cannot be kept from it.
 std::vector<std::string> LauncherOf(int ranks) {
   if (ranks == 1) return {};
   std::vector<std::string> words{"mpirun", "-q", "--oversubscribe", "--bind-to", "none"};
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  words.insert(words.end(), {"-np", std::to_string(ranks)});
+  words.insert(words.end(), {"--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo", "-np",
+                             std::to_string(ranks)});
   return words;
 }
 
@@ -130,6 +137,7 @@ int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& chi
                    runtime::ProgressDisplay& display) {
   int failure = -1;
   int shown = 0;
+  bool told = parties.ranks == 1;  // a killed mpirun would leave its ranks' shared memory behind
   Clock::time_point deadline{};
   while (!AllEnded(children)) {
     std::this_thread::sleep_for(kPollPause);
@@ -139,7 +147,9 @@ int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& chi
       failure = FirstFailure(children);
       deadline = Clock::now() + parties.peer + kPatience;
     } else if (Clock::now() > deadline) {
-      for (auto& child : children) child.Signal(SIGKILL);
+      for (auto& child : children) child.Signal(told ? SIGKILL : SIGTERM);
+      told = true;
+      deadline = Clock::now() + kEndOfRanks;
     }
   }
   if (failure < 0) failure = FirstFailure(children);
@@ -159,8 +169,13 @@ std::string ErrorIn(const fs::path& log) {
   return found;
 }
 
-/// Reports the failure of `party`, or, where it says that another one aborted, that other one's, which may
-/// have been found ended later. All have ended.
+/// Whether one of its ranks was killed: mpirun, told to be quiet, says so by its code alone.
+bool LostARank(const ProcessEnd& end, const std::string& cause) {
+  return cause.empty() && end.code > kKilled;
+}
+
+/// Reports the failure of `party`, or, where another one has lost a rank, or `party` says that another one aborted, that
+/// other one's, which may have been found ended later. All have ended.
 int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children) {
   std::array<fs::path, 3> logs;
   std::array<std::string, 3> causes;
@@ -171,7 +186,7 @@ int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& 
   auto failed = static_cast<std::size_t>(party);
   for (std::size_t other = 0; other < 3; ++other) {
     const bool named = causes[failed].find(fmt::format("party {}: aborted", other)) != std::string::npos;
-    if (named && !causes[other].empty()) {
+    if (LostARank(*children[other].Poll(), causes[other]) || (named && !causes[other].empty())) {
       failed = other;
       break;
     }
@@ -180,6 +195,11 @@ int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& 
   if (end.signal != 0) {
     ReportError(fmt::format("party {} was killed by signal {}; its output is in {}", failed, end.signal,
                             logs[failed].string()));
+    return kNetwork;
+  }
+  if (LostARank(end, causes[failed])) {
+    ReportError(fmt::format("party {}: a rank was killed by signal {}; its output is in {}", failed,
+                            end.code - kKilled, logs[failed].string()));
     return kNetwork;
   }
   ReportError(causes[failed].empty() ? fmt::format("party {} ended with code {}; its output is in {}", failed,

@@ -27,7 +27,7 @@ struct PartyProcesses {
 /// Runs all three to their end (`trefoil run`, each into its folder's out/), showing their progress, and the page of party 0
 /// (by xdg-open) where it has one and there is a display. Returns
 /// 0, or the exit code of the one that failed first, whose error has been reported then; a party that was
-/// killed counts as lost (3). Throws std::runtime_error if a process cannot be started, ConfigError
+/// killed, or one of its ranks, counts as lost (3). Throws std::runtime_error if a process cannot be started, ConfigError
 /// where there is no mpirun for several ranks.
 int RunPartyProcesses(const PartyProcesses& parties, runtime::ProgressDisplay& display);
 

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,13 +12,14 @@ from checked_parties import CheckedParties
 from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, free_base_port
 
 PARTIES = (0, 1, 2)
+MPI = os.environ.get("TREFOIL_MPI") == "1"
 
 
 class Check(CheckedParties, ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", TINY_JOB)
-        self.port = free_base_port()
+        self.port = free_base_port(6)
         self.succeed("local", "--job", self.job, "--out", "good", "--prepare", "--base-port", str(self.port))
 
     def certificate(self, days):
@@ -142,6 +144,49 @@ class Check(CheckedParties, ProgramTest):
         for name in ("party.key", "party.crt"):
             shutil.copy(self.folder / "new" / name, self.path(name, 1))
         self.together({1: self.job}, 0, 3, "party 1 at .*: (TLS|connection): .*: (exchange certificates|start check)")
+
+    def use_ranks(self, ranks=2):
+        self.succeed("local", "--job", self.job, "--out", "ranks", "--prepare", "--base-port", str(self.port), "--ranks", ranks)
+        shutil.rmtree(self.folder / "d", ignore_errors=True)
+        shutil.copytree(self.folder / "ranks", self.folder / "d")
+
+    def start_checks(self, *parties):
+        return [self.start_program("check", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--wait", "20s")
+                for party in parties]
+
+    @unittest.skipUnless(MPI, "built without MPI")
+    def test_tries_every_rank_of_its_peers_where_it_is_dialled(self):
+        self.use_ranks()
+        for process in self.start_checks(*PARTIES):
+            output, error = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, output + error)
+            self.assertIn("pass  ranks: 2", output)
+            self.assertIn("pass  job on several machines: 2 ranks", output)
+            self.assertEqual(len(re.findall(r"(?m)^pass  party \d, rank [01] at 127.0.0.1:\d+: reached", output)), 4, output)
+        # Rank 1 of party 1 is said to be on a port that nobody listens on.
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            closed = nobody.getsockname()[1]
+            self.edit("party.toml", rf'(?m)^address = "127.0.0.1:{self.port + 2}"$',
+                      f'address = "192.0.2.1:7700"\nrank_addresses = ["127.0.0.1:{self.port + 2}", "127.0.0.1:{closed}"]')
+            other = self.start_checks(1)[0]
+            result = self.check(wait="2s")
+            self.assertRegex(result.stdout, f"(?m)^pass  party 1, rank 0 at 127.0.0.1:{self.port + 2}: reached")
+            self.assertRegex(result.stdout, f"(?m)^fail  party 2, rank 1 at 127.0.0.1:{self.port + 5}: connection: ")
+            self.assertNotIn("192.0.2.1", result.stdout)
+            self.assertIn(f"party 1, rank 1 at 127.0.0.1:{closed}: ", result.stdout)
+            self.end(other)
+
+    @unittest.skipUnless(MPI, "built without MPI")
+    def test_refuses_jobs_whose_work_is_not_shared_out_among_ranks(self):
+        self.use_ranks()
+        self.expect(2, "job on several machines: privacy.sampling: found .public., expected .*with .party. ranks above 1: correct the job",
+                    self.edited_job(r"\[privacy\]", '[privacy]\nsampling = "public"'))
+
+    @unittest.skipIf(MPI, "built with MPI")
+    def test_refuses_ranks_of_a_program_without_mpi(self):
+        self.use_ranks()
+        self.expect(2, "ranks: party.ranks: found 2, expected 1 of a program that was built without MPI: install libopenmpi-dev")
 
     def together(self, others, party, code, line):
         """This party's check, while `others` (job files by party) run theirs."""

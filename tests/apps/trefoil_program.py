@@ -39,12 +39,12 @@ clip = 0.5
 """
 
 
-def free_base_port():
-    """A port below those that the system gives to clients, free as are the two behind it, as far as can be told."""
+def free_base_port(count=3):
+    """A port below those that the system gives to clients, free as are those behind it, `count` in all, as far as can be told."""
     while True:
-        base = random.randrange(20_000, 32_000, 3)
+        base = random.randrange(20_000, 32_000, count)
         try:
-            for port in range(base, base + 3):
+            for port in range(base, base + count):
                 with socket.socket() as one:
                     one.bind(("127.0.0.1", port))
             return base
