@@ -82,7 +82,7 @@ class RankGroup {
     std::terminate();
   }
   /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError. Where MPI does not end
-  /// within the limit of silence, it ends the process with a warning and the code 0.
+  /// within the limit of silence, it ends the process with a warning and the code 0, of which mpirun makes 1.
   virtual void Finish() = 0;
 
   [[nodiscard]] virtual WaitingTime waited() const = 0;

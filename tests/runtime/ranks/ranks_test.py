@@ -71,13 +71,13 @@ class Ranks(unittest.TestCase):
         output, code, seconds = mpirun("unended")
         self.assertIn("trefoil: warning: party 2, rank 0: all ranks are done, but MPI has not ended within 4000 ms (timeouts.peer)\n",
                       output)
-        self.assertEqual(code, 0, output)
+        self.assertEqual(code, 1, output)  # mpirun's, of a process that ends with 0 and not by MPI
         self.assertLess(seconds, 30)
 
     def test_a_rank_of_another_build_ends_all(self):
         output, code, _ = mpirun("other")
-        self.assertEqual(output, "rank 0: party 2: rank 1 of this party has failed; found the program of version 9, expected that "
-                                 "of rank 0, version 8: all machines of a party run one program\n")
+        self.assertRegex(output, r"\Arank 0: party 2: rank [12] of this party has failed; found the program of version 9, expected "
+                                 r"that of rank 0, version 8: all machines of a party run one program\n\Z")
         self.assertEqual(code, 9)
 
     def test_a_process_alone_has_no_ranks(self):
