@@ -195,7 +195,7 @@ class Plan(ProgramTest):
     def test_text_says_it_in_words(self):
         text = self.succeed("plan", "--job", self.job)
         for words in ["Plan of job tiny: 6 steps, sigma 2; nothing was run.", "Epsilon, insider", "Unit of privacy",
-                      "A step, latency form: 11 rounds"]:
+                      "A step, latency form: 10 rounds"]:
             self.assertIn(words, text)
 
     def test_takes_the_jobs_accountant(self):
