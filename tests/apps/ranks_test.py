@@ -6,7 +6,6 @@ Ranks are killed where rank 0 stops itself before a chosen call (scripts/accepta
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -16,7 +15,7 @@ import sys
 import time
 import unittest
 
-from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest
+from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, free_base_port
 
 PARTIES = (0, 1, 2)
 RANKS = 2
@@ -37,24 +36,11 @@ def mpirun(ranks, *more):
     return [*command, *more, "-np", str(ranks), BINARY]
 
 
-def free_ports(count):
-    """The first of so many ports in a row that nothing uses, as far as can be told."""
-    while True:
-        base = random.randrange(20_000, 31_900)
-        try:
-            for port in range(base, base + count):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
-
-
 class Ranks(ProgramTest):
     def prepare(self, job=JOB):
         self.write("job.toml", job)
         self.succeed("local", "--job", "job.toml", "--out", "d", "--prepare", "--ranks", RANKS, "--base-port",
-                     str(free_ports(3 * RANKS)))
+                     str(free_base_port(3 * RANKS)))
         for party in PARTIES:
             self.edit(party, 'start = "120s"', 'start = "15s"')
 
@@ -218,7 +204,7 @@ class Ranks(ProgramTest):
         """Ranks 1 wait for each other at wrong ports, while ranks 0 meet."""
         self.prepare()
         self.keep_ledgers()
-        nobody = free_ports(1)
+        nobody = free_base_port(1)
         for party in PARTIES:
             self.edit(party, 'start = "15s"', 'start = "4s"')
             path = self.folder / f"d/party-{party}/party.toml"
