@@ -155,9 +155,9 @@ void ExamineOwnerLedgers(Doctor& doctor, const jobs::Job& job, const jobs::Party
       if (!why.empty()) capped += (count++ > 0 ? "; " : "") + why;
     }
     if (count == 0) return fmt::format("{} populations, each with room for the job", populations.size());
-    const auto found = fmt::format("{}{} populations are capped: {}",
-                                   count == populations.size() ? "all " : fmt::format("{} of ", count),
-                                   populations.size(), capped);
+    auto found = fmt::format("{}{} populations are capped: {}",
+                             count == populations.size() ? "all " : fmt::format("{} of ", count),
+                             populations.size(), capped);
     if (count == populations.size() || job.Records()->store.capped == jobs::CappedDeposits::kEnd)
       throw BudgetError(found + ": spend less by the job, or leave such deposits out: data.capped");
     return found;
