@@ -90,7 +90,9 @@ std::vector<std::string> PlainSwap(const std::filesystem::path& root) {
   return plain;
 }
 
-std::string SwapWarning(const std::vector<std::string>& areas) {
+std::string SwapWarning(bool memory_locked, const std::filesystem::path& root) {
+  const auto areas = PlainSwap(root);
+  if (memory_locked || areas.empty()) return {};
   return fmt::format(
       "shares and records may be written to {}, which is not known to be encrypted: let this process lock "
       "its memory (ulimit -l unlimited, LimitMEMLOCK=infinity), encrypt that, or turn it off",

@@ -66,8 +66,8 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
                      .data = party_.data.empty() ? "" : Sha256Hex(AuditSalt() + data::DataHash(party_.data)),
                      .fingerprints = Fingerprints(party_)});
   Log("job hash " + job.hash);
-  if (const auto swap = PlainSwap(); !memory_locked_ && !swap.empty())
-    Log(SwapWarning(swap), jobs::LogLevel::kWarning);
+  if (const auto warning = SwapWarning(memory_locked_); !warning.empty())
+    Log(warning, jobs::LogLevel::kWarning);
 }
 
 std::string PartySession::AuditSalt() const {

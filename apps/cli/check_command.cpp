@@ -96,11 +96,11 @@ bool ExamineFiles(Doctor& doctor, const jobs::PartyFile& party) {
 
 /// Whether what this process has in memory stays there.
 void ExamineSwap(Doctor& doctor) {
-  const bool locked = LockAllMemory();
-  const auto areas = runtime::PlainSwap();
-  if (!locked && !areas.empty()) return Doctor::Warn("swap", runtime::SwapWarning(areas));
-  doctor.Try("swap", [&] {
-    return std::string(areas.empty() ? "none, or encrypted" : "this process keeps its memory out of it");
+  const auto warning = runtime::SwapWarning(LockAllMemory());
+  if (!warning.empty()) return Doctor::Warn("swap", warning);
+  doctor.Try("swap", [] {
+    return std::string(runtime::PlainSwap().empty() ? "none, or encrypted"
+                                                    : "this process keeps its memory out of it");
   });
 }
 

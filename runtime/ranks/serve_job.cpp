@@ -58,8 +58,8 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
   const auto party = jobs::ReadParty(options.config, options.types);
   RequireRanks(party.ranks);
   const int rank = group.ranks().rank();
-  if (const auto swap = PlainSwap(); !group.memory_locked() && !swap.empty())
-    StandardError().Write(fmt::format("warning: party {}, rank {}: {}\n", party.id, rank, SwapWarning(swap)));
+  if (const auto warning = SwapWarning(group.memory_locked()); !warning.empty())
+    StandardError().Write(fmt::format("warning: party {}, rank {}: {}\n", party.id, rank, warning));
   const auto job = jobs::ReadJob(options.job, {}, options.types);
   job->UseRanks(party.ranks);
   job->TakeRanks(group.ranks());

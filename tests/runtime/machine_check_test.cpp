@@ -43,7 +43,15 @@ TEST_F(PlainSwapTest, NamesPartitionsFilesAndVolumesThatAreNotEncrypted) {
       "/dev/dm-1                               partition\t1048572\t\t0\t\t-4\n");
   Put("sys/block/dm-1/dm/uuid", "LVM-abcdef\n");
   EXPECT_THAT(PlainSwap(root_.path()), ElementsAre("/dev/sda2", "/swapfile", "/dev/dm-1"));
-  EXPECT_THAT(SwapWarning(PlainSwap(root_.path())), HasSubstr("written to /dev/sda2, /swapfile, /dev/dm-1,"));
+  EXPECT_THAT(SwapWarning(false, root_.path()), HasSubstr("written to /dev/sda2, /swapfile, /dev/dm-1,"));
+}
+
+TEST_F(PlainSwapTest, IsWarnedOfOnlyWhereMemoryMayReachIt) {
+  PutAreas("");
+  EXPECT_EQ(SwapWarning(false, root_.path()), "");
+  PutAreas("/swapfile                               file\t\t1048572\t\t12\t\t-3\n");
+  EXPECT_EQ(SwapWarning(true, root_.path()), "");
+  EXPECT_NE(SwapWarning(false, root_.path()), "");
 }
 
 TEST_F(PlainSwapTest, LeavesOutEncryptedVolumesAndMemory) {

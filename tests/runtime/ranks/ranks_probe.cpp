@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -175,10 +176,23 @@ void OtherBuild(RankGroup& group) {
   if (ranks.rank() == 0) ranks.Barrier();  // until rank 1 has failed
 }
 
+/// Whether the kernel holds this process's memory locked, as the group says.
+void Memory(RankGroup& group) {
+  std::ifstream status("/proc/self/status");  // proc(5)
+  std::string key;
+  std::uint64_t locked = 0;
+  while (status >> key && key != "VmLck:") {
+  }
+  Expect(static_cast<bool>(status >> locked), "/proc/self/status");
+  Expect(group.memory_locked() == (locked > 0), "memory_locked");
+  std::cout << (locked > 0 ? "locked\n" : "unlocked\n");
+}
+
 int Run(const std::string& what) {
   const std::map<std::string, void (*)(RankGroup&)> cases{
-      {"calls", Calls},     {"slow", Slow},     {"killed", Killed},   {"silent", Silent},   {"ended", Ended},
-      {"aborted", Aborted}, {"unsent", Unsent}, {"unended", Unended}, {"other", OtherBuild}};
+      {"calls", Calls},      {"slow", Slow},       {"killed", Killed}, {"silent", Silent},
+      {"ended", Ended},      {"aborted", Aborted}, {"unsent", Unsent}, {"unended", Unended},
+      {"other", OtherBuild}, {"memory", Memory}};
   if (what == "absent" && StartedByMpirun().rank == 1) std::this_thread::sleep_for(kForEver);
   const auto group = StartRanks({.party = 2, .start = kStart, .silence = kSilence});
   if (group == nullptr) {

@@ -4,7 +4,9 @@
 Environment: TREFOIL_RANKS_PROBE, the program; TREFOIL_MPI, 1 where it was built with MPI.
 """
 
+import ctypes
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -15,13 +17,21 @@ PROBE = os.environ["TREFOIL_RANKS_PROBE"]
 RANKS = 3
 
 
-def mpirun(what, ranks=RANKS):
-    """The probe's output, mpirun's exit code, and how long it took."""
+def forbid_locking():
+    """What a process started after this may not do: lock its memory, root included. Source: prctl(2), capabilities(7)."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 16, 1 << 16))
+    pr_capbset_drop, cap_ipc_lock = 24, 14
+    if os.geteuid() == 0 and ctypes.CDLL(None).prctl(pr_capbset_drop, cap_ipc_lock, 0, 0, 0) != 0:
+        raise OSError("found a root that keeps CAP_IPC_LOCK, expected to drop it")
+
+
+def mpirun(what, ranks=RANKS, before=None):
+    """The probe's output, mpirun's exit code, and how long it took. `before` is called in mpirun's process first."""
     command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)]
     if os.geteuid() == 0:
         command.insert(1, "--allow-run-as-root")
     begin = time.monotonic()
-    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=120, preexec_fn=before)
     return done.stdout + done.stderr, done.returncode, time.monotonic() - begin
 
 
@@ -79,6 +89,13 @@ class Ranks(unittest.TestCase):
         self.assertRegex(output, r"\Arank 0: party 2: rank [12] of this party has failed; found the program of version 9, expected "
                                  r"that of rank 0, version 8: all machines of a party run one program\n\Z")
         self.assertEqual(code, 9)
+
+    def test_every_rank_says_whether_its_memory_is_locked(self):
+        output, code, _ = mpirun("memory", before=forbid_locking)
+        self.assertEqual((sorted(output.split()), code), (RANKS * ["ok"] + RANKS * ["unlocked"], 0), output)
+        if os.geteuid() == 0:  # who else may lock memory depends on the machine
+            output, code, _ = mpirun("memory")
+            self.assertEqual((sorted(output.split()), code), (RANKS * ["locked"] + RANKS * ["ok"], 0), output)
 
     def test_a_process_alone_has_no_ranks(self):
         done = subprocess.run([PROBE, "calls"], capture_output=True, text=True, timeout=60)
