@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include <openssl/evp.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/secrets/sha256.h"
 
 namespace trefoil::net {
 namespace {
@@ -19,18 +19,11 @@ using Json = nlohmann::json;
 constexpr std::size_t kHelloBytes =
     4 + 1 + 1 + 1 + kNonceBytes + kHashBytes + 8 + kParties * sizeof(CertificateHash);
 constexpr std::size_t kVersionBytes = 4;
-/// Of ranks and rank, which a party of several machines adds.
+/// Of Hello::ranks and of Hello::rank, which only a party of several machines sends.
 constexpr std::size_t kRankBytes = 2;
 constexpr int kMaxJobDepth = 32;
 constexpr std::size_t kMaxShownValue = 80;
 constexpr std::string_view kSessionPrefix = "trefoil session 1";
-
-std::array<std::uint8_t, kHashBytes> Sha256(std::span<const std::uint8_t> bytes) {
-  std::array<std::uint8_t, kHashBytes> digest{};
-  Require(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
-          "SHA-256");
-  return digest;
-}
 
 class Writer {
  public:
@@ -199,13 +192,16 @@ Hello DecodeHello(std::span<const std::byte> bytes) {
 
 JobHash HashJob(const std::string& job_json) {
   if (job_json.empty()) return {};
-  return Sha256({reinterpret_cast<const std::uint8_t*>(job_json.data()), job_json.size()});
+  Sha256 hash;
+  hash.Update(job_json);
+  return hash.Digest();
 }
 
 SessionId MakeSession(const std::array<Nonce, kParties>& nonces) {
-  std::vector<std::uint8_t> text(kSessionPrefix.begin(), kSessionPrefix.end());
-  for (const Nonce& nonce : nonces) text.insert(text.end(), nonce.begin(), nonce.end());
-  const auto digest = Sha256(text);
+  Sha256 hash;
+  hash.Update(kSessionPrefix);
+  for (const Nonce& nonce : nonces) hash.Update({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+  const auto digest = hash.Digest();
   SessionId session{};
   std::copy_n(digest.begin(), session.size(), session.begin());
   return session;
