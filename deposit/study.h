@@ -16,7 +16,8 @@ namespace trefoil::deposit {
 /// SHA-256.
 using Hash = std::array<std::uint8_t, 32>;
 
-/// Rows of every deposit of these records, where owners deposit batches: those of all steps. Else nothing: an owner says.
+/// How many rows each deposit of these records has where owners deposit batches: those of all steps together. Nothing
+/// where they deposit rows, of which each owner chooses the number.
 [[nodiscard]] std::optional<std::uint64_t> RowsOfBatches(const jobs::RecordSchema& records);
 
 /// To whom deposits of a study are sealed.
@@ -25,12 +26,13 @@ struct StudyParty {
   PublicKey key{};
   std::string fingerprint{};  ///< of the key, for people; it must be the key's
   std::string inbox{};        ///< host:port, where deposits may be uploaded to; empty: nowhere
-  std::string certificate{};  ///< fingerprint of the TLS certificate of what answers there
+  std::string certificate{};  ///< fingerprint of that inbox's TLS certificate
 };
 
 /// What owners need to know to hand in records: public, study.toml.
 struct Study {
-  jobs::RecordSchema records;  ///< without capacities, and of no type of job; of `store` batches alone
+  /// Without what a job alone says: capacities, its type, and of `store` all but `batches`.
+  jobs::RecordSchema records;
   std::vector<StudyParty> parties = std::vector<StudyParty>(3);  ///< by id
 };
 
@@ -41,7 +43,7 @@ void Fields(jobs::FieldVisitor& v, Study& s);
 /// vertical partition, for keys of which two are equal, for batches that no file holds, and as LayoutOf.
 [[nodiscard]] Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys);
 
-/// Reads and checks study.toml. Throws ConfigError with one line: place, key, what was found, what was expected.
+/// Reads and checks study.toml. Throws ConfigError that names the place and the key.
 [[nodiscard]] Study ReadStudy(const std::filesystem::path& file);
 
 /// The study as compact JSON, keys sorted, all defaults filled in.

@@ -15,16 +15,15 @@ namespace trefoil::runtime {
 
 /// summary.json (docs/reference/formats.md): what a run promises and cost at a party, whatever its type.
 struct Summary {
-  std::string type;  ///< of its job, as all below
-  std::string name;
-  std::string job_hash;  ///< as the session's id empty in a file of version 1
-  std::string session;
+  std::string type;             ///< of the job
+  std::string name;             ///< of the job
+  std::string job_hash;         ///< empty in a file of version 1
+  std::string session;          ///< its id; empty in a file of version 1
   double epsilon_outsider = 0;  ///< infinity where there is no guarantee
   double epsilon_insider = 0;
   double delta = 0;
-  std::optional<dp::AccountantKind>
-      accountant{};  ///< nothing where a file of version 1 does not say, as below
-  std::vector<int> released_to{};
+  std::optional<dp::AccountantKind> accountant{};  ///< nothing where a file of version 1 does not say it
+  std::vector<int> released_to{};                  ///< empty where a file of version 1 does not say it
   double seconds = 0;
   std::uint64_t rounds = 0;
   std::uint64_t bytes_sent = 0;  ///< of all ranks
@@ -44,7 +43,7 @@ void CheckRunDirectory(const std::filesystem::path& folder);
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.
 void MakeRunDirectory(const std::filesystem::path& folder);
 
-/// Whether a run has its results there. Its checkpoints may be there still, for peers that lack theirs.
+/// Whether a run has written its results there. Its checkpoints may still be there, for peers that have none.
 [[nodiscard]] bool HoldsResults(const std::filesystem::path& folder);
 
 /// Whether a run has ended there, with its results, and no peer needs its checkpoints any more.
@@ -54,7 +53,7 @@ void MakeRunDirectory(const std::filesystem::path& folder);
 [[nodiscard]] std::filesystem::path DefaultRunDirectory(const std::string& name);
 
 void WriteSummary(const std::filesystem::path& file, const Summary& summary);
-/// Of version 2, or of version 1, which trainings, predictions and other types wrote each in a shape of its own.
+/// Reads version 2, and version 1, in which each type of job had a shape of its own.
 /// Throws ConfigError where the file cannot be read; DataError naming it where it is no summary.
 [[nodiscard]] Summary ReadSummary(const std::filesystem::path& file);
 
@@ -65,11 +64,11 @@ void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& re
 /// progress.csv, one line a step, readable while the training goes on.
 class ProgressFile {
  public:
-  /// Begins it, or, of a resumed run, goes on behind the first `done` steps.
+  /// Begins the file, or, in a resumed run, goes on after the lines of the first `done` steps.
   explicit ProgressFile(const std::filesystem::path& file, int done = 0);
   /// Throws std::system_error if it cannot be written.
   void Append(const ml::StepReport& report);
-  /// The last step's line that was there; zeros where there was none.
+  /// The last line that was kept of a resumed run; zeros where there was none.
   [[nodiscard]] const ml::StepReport& kept() const { return kept_; }
 
  private:
@@ -78,11 +77,12 @@ class ProgressFile {
   std::ofstream stream_;
 };
 
-/// All steps of a finished run's progress.csv; `steps` of each is their number.
+/// All steps of a finished run's progress.csv. Each report's `steps` is how many there are.
 /// Throws DataError naming the file and the line where it is none.
 [[nodiscard]] std::vector<ml::StepReport> ReadProgress(const std::filesystem::path& file);
 
-/// The last whole line of a progress.csv, or nothing while there is none. `steps` is not in the file.
+/// The last whole line of a progress.csv, or nothing while there is none. `steps` goes into the report: the file does
+/// not say it.
 [[nodiscard]] std::optional<ml::StepReport> LastProgress(const std::filesystem::path& file, int steps);
 
 /// The greatest memory that this process has held so far.

@@ -13,8 +13,8 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_option("--job", options->job, "The job file, of any type. With --resume it may be left out");
   command->add_option(
       "--data", options->data,
-      "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "
-      "file of rows");
+      "Folder of the data; the default is $TREFOIL_DATA/NAME, or ../shared/data/NAME. Of a prediction: "
+      "the file of rows");
   command->add_option(
       "--model", options->model,
       "Of a prediction: run directory of a local training whose model was released to nobody");
@@ -26,18 +26,18 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
                    "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--resume", options->resume,
-                    "Go on with the run in --out from the last checkpoint of its parties");
+                    "Go on with the run in --out from its parties' last checkpoint");
   command->add_flag("--again", options->again,
-                    "With --resume: although many steps have been lost, as of `run`");
+                    "With --resume: also where many steps have been lost, as in `run`");
   command->add_flag("--prepare", options->prepare, "Write the three party folders only");
   command->add_flag(
       "--watch", options->watch,
-      "Serve a page to watch each party by, say where, and open party 0's where there is a display");
+      "Serve a page to watch each party by, print where, and open party 0's where there is a display");
   auto* hosts =
       command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
   command
       ->add_option("--base-port", options->base_port,
-                   "TCP port of party 0; else free ports, or 7700 with --prepare")
+                   "TCP port of party 0; the default is a free one, or 7700 with --prepare")
       ->check(CLI::Range(1, 65533));
   command
       ->add_option("--threads", options->threads,
@@ -48,7 +48,7 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
                    "Processes of each party, started by mpirun: tries a party of many machines on this one")
       ->check(CLI::Range(1, 64));
   auto* ledger = command->add_option("--ledger", options->ledger,
-                                     "Folder of the parties' ledgers, which local keeps none of else");
+                                     "Folder of the parties' ledgers; without it, local keeps none");
   command
       ->add_option("--epsilon-cap", options->epsilon_cap,
                    "With --ledger: the most that all jobs together may cost an insider, at the job's delta")

@@ -12,11 +12,11 @@ namespace trefoil::data {
 struct CategoryColumn {
   bool header = true;
   std::vector<std::string> columns;  ///< without a header: the names of the file's columns in order
-  std::string column;                ///< which of them
-  std::vector<std::string> values;   ///< what is counted, in this order
+  std::string column;                ///< the name of the one that is counted
+  std::vector<std::string> values;   ///< the values that are counted, in this order
 };
 
-/// Of every record in order the number of its value, or nothing where it has none of the declared ones.
+/// For each record, in order: the place of its value in `values`, or nothing where it is none of them.
 /// Throws DataError naming row and column, what was found and expected, for a missing or repeated column, a
 /// record with another number of fields than the first, and more records than `capacity`, where one is given.
 /// No value of a record is ever in a text.

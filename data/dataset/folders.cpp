@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 enum class Part { kTrain, kTest, kValidation };
 
-/// Of CIFAR-10's own five training files, for which their folder stands (ReadCifar).
+/// The first of CIFAR-10's own five training files. Where it is found, ReadCifar is given the folder.
 constexpr const char* kFirstCifarFile = "data_batch_1.bin";
 
 const char* NameOf(Part part) {
@@ -37,7 +37,7 @@ std::vector<std::string> CifarNames(Part part) {
   return {"validation.bin"};
 }
 
-/// Names of the one file of CSV, CIFAR and NPZ, or of the files for x and y.
+/// Names that the one file of CSV, CIFAR or NPZ may have, or the two files of x and of y.
 std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part) {
   const std::string name = NameOf(part);
   const std::string idx = part == Part::kTest ? "t10k" : name;
@@ -67,10 +67,10 @@ std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part)
                  fs::is_directory(folder) ? "a folder without the data set's files" : "no such folder", list);
 }
 
-/// Of a folder STEM-1.csv, STEM-2.csv ... in the order of their numbers.
+/// A folder's files STEM-1.csv, STEM-2.csv ... in the order of their numbers.
 std::vector<fs::path> Numbered(const fs::path& folder, const std::string& stem) {
-  std::vector<std::pair<std::size_t, std::string>>
-      names;  // by length first: the numbers have no zeros before them
+  // Sorted by length first, which is by number: none has leading zeros.
+  std::vector<std::pair<std::size_t, std::string>> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with(stem + "-") || !name.ends_with(".csv")) continue;
@@ -84,7 +84,7 @@ std::vector<fs::path> Numbered(const fs::path& folder, const std::string& stem) 
   return files;
 }
 
-/// The table that lies in several files, of the first of the names without number that has any.
+/// A table in several numbered files: of the first of `names` that has any, as in train-1.csv of train.csv.
 std::optional<DataFiles> FindNumbered(const fs::path& folder, const std::vector<std::string>& names) {
   for (const auto& name : names) {
     DataFiles files;

@@ -26,7 +26,7 @@ std::string TableReader::Place(const std::string& column) const {
 bool TableReader::Next() {
   if (query_) return query_->Next();
   while (!reader_->Next()) {
-    const bool no_header = header_ && !names_;  // of an empty first file, whatever the next ones have
+    const bool no_header = header_ && !names_;  // the first file is empty: the table has no columns
     if (no_header || current_ + 1 == files_.size()) return false;
     ++current_;
     reader_.reset();  // one file's content at a time

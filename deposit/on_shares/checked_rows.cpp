@@ -43,7 +43,7 @@ std::string TextOfLists(const Hash& study, const std::vector<Hash>& ids) {
   return text;
 }
 
-/// Of a text as TextOfLists() makes it; nothing for any other.
+/// Reads what TextOfLists() makes; nothing where the text is anything else.
 std::optional<Listed> ParseLists(const std::string& text) {
   constexpr std::size_t kDigits = 2 * sizeof(Hash);
   if (text.empty()) return {};
@@ -82,7 +82,7 @@ std::string DifferenceIn(const std::array<Listed, net::kParties>& lists) {
   return {};
 }
 
-/// One block, once its holders have compared it: with features lifted.
+/// A block with its features lifted, after its holders have compared their components.
 ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const ArithShare& block,
                        const std::string& id) {
   protocols::RequireSharesOfOne(party, {&block},
@@ -93,7 +93,8 @@ ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const Arith
   return SideBySide(features, Columns(block, layout.features, 1 + layout.label_words));
 }
 
-/// Whether a deposit is of rows; visit(first, rows) gets each block, lifted, before that is known.
+/// Whether all rows of a deposit are as BoundsOf() says. visit(first, rows) gets each block, lifted, before that is
+/// known; `first` is the number of its first row.
 template <typename Visit>
 bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,
                  Index numbers_at_a_time, const Visit& visit) {
@@ -103,7 +104,7 @@ bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const O
   const Index rows_at_a_time =
       std::max<Index>(jobs::kFewestCheckedRows, numbers_at_a_time / static_cast<Index>(layout.numbers()));
   DepositRows rows(layout, party.self(), deposit);
-  std::optional<BoolShare> faulty;  // a plane a block
+  std::optional<BoolShare> faulty;  // one plane for each block
   for (Index first = 0; first < all; first += rows_at_a_time) {
     const auto count = static_cast<std::uint64_t>(std::min(rows_at_a_time, all - first));
     const ArithShare lifted = LiftedBlock(party, layout, rows.Next(count), ToHex(deposit.id));
@@ -111,7 +112,7 @@ bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const O
     BoolShare any = protocols::AnyItem(party, protocols::FaultyRows(party, bounds, lifted));
     faulty = faulty ? Stacked(*faulty, any) : std::move(any);
   }
-  Require(faulty.has_value(), "CheckBlocks: a deposit of a row at least");
+  Require(faulty.has_value(), "CheckBlocks: at least one row");
   const auto fate = protocols::RevealBits(party, protocols::AnyPlane(party, *faulty),
                                           protocols::ReleaseReason::kDepositFate);
   return !fate.bit(0, 0);
@@ -137,8 +138,9 @@ std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::v
   for (std::size_t k = 0; k < lists.size(); ++k) {
     auto listed = ParseLists(texts.at(k));
     if (!listed)
-      throw ProtocolError(fmt::format("party {}: sent a list of deposits that is none", k),
-                          static_cast<int>(k));
+      throw ProtocolError(
+          fmt::format("party {}: found a list of deposits that cannot be read, expected one id a line", k),
+          static_cast<int>(k));
     lists.at(k) = std::move(*listed);
   }
   if (const auto difference = DifferenceIn(lists); !difference.empty())

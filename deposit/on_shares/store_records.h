@@ -13,9 +13,9 @@
 namespace trefoil::deposit {
 
 /// The deposits in a party's store that a job is about: all of the study and purpose that it names which were not
-/// withdrawn. All three parties have to have the same; each is checked on shares (CheckedRows), and what is not rows is
-/// left out at all three, and named. Of batches also what another run has spent, as one party knows it, and
-/// what came after the run had begun.
+/// withdrawn. All three parties must have the same ones. Each is checked on shares (CheckedRows); one that does not pass is
+/// left out at all three, and named. A deposit of batches is left out too where one party knows that another run has
+/// spent it, or where it came after the run had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
   /// For a job whose rows come from a store. `party_file` names the party file in errors. Opens nothing.
@@ -31,18 +31,19 @@ class StoreRecords final : public jobs::SharedRecords {
   /// these, and ConfigError or DataError at all three where the rows are more than the job's capacity, or batches more than
   /// its deposits, or no deposit passes; BudgetError likewise where a deposit is capped and the job does not leave such out.
   ///
-  /// With data.memory rows lie sealed in the store's folder, until what is returned dies. Throws std::runtime_error where
-  /// they cannot be written.
+  /// With data.memory the rows lie sealed in the store's folder as long as what is returned lives. Throws
+  /// std::runtime_error where they cannot be written.
   ///
   /// Batches are spent by `run` in this party's store, and at both peers', before anything of them is sent.
   ///
-  /// Of rows to predict, deposits are left out whose owner's key nothing can be sealed to.
+  /// In a prediction, a deposit is left out where its owner's key cannot be used to seal anything.
   [[nodiscard]] Checked Share(mpc::Context& party, const jobs::CapOf& cap, const std::string& run) override;
   /// As SealPredictions.
   [[nodiscard]] std::string SealForOwner(const jobs::PartForOwner& part) override;
 
  private:
-  /// Why each deposit, in the order of `ids`, has no budget at one of the parties, in a sentence; empty: it has.
+  /// For each deposit, in the order of `ids`: a sentence that says why it has no budget at one of the parties; empty where
+  /// it has.
   [[nodiscard]] std::vector<std::string> CapsOf(mpc::Context& party, const std::vector<Hash>& ids,
                                                 const std::map<Hash, StoredDeposit>& deposits,
                                                 const jobs::CapOf& cap) const;
@@ -63,8 +64,8 @@ class StoreRecords final : public jobs::SharedRecords {
   std::string party_file_;
   std::optional<Store> store_{};  ///< after Load, as below
   Study study_;
-  std::map<std::string, PublicKey>
-      owners_{};  ///< after Share: of each deposit that is used, by its id, the owner's key
+  /// After Share: the owner's key of each deposit in use, by the deposit's id.
+  std::map<std::string, PublicKey> owners_{};
 };
 
 /// As jobs::StoreOpener.

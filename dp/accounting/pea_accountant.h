@@ -4,7 +4,7 @@
 
 namespace trefoil::dp {
 
-/// The seed's closed form for `steps` Gaussian releases without amplification by sampling:
+/// The closed form of PEA for `steps` Gaussian releases without amplification by sampling:
 /// epsilon = 2 sqrt(steps ln(1/delta)) / noise_multiplier, and its inverse.
 ///
 /// Sound for neighbours by adding or removing a record and epsilon <= 2.3 ln(1/delta), where it is above
@@ -18,7 +18,7 @@ namespace trefoil::dp {
 void CheckPeaRange(double epsilon, double delta);
 
 /// The closed form over unlike events: epsilon = 2 sqrt(2 rho ln(1/delta)), rho their zero-concentrated
-/// privacy, which adds up: count / (2 multiplier^2) of a Gaussian whatever its sampling rate (but 0), count
+/// privacy, which adds up: count / (2 multiplier^2) of a Gaussian at any sampling rate above 0, count
 /// epsilon^2 / 2 of PureDp, of Laplace with epsilon = 1 / scale, and of ThreeLaplaceParts with its rate. MaxDivergence,
 /// TotalVariation and IndependentFailure as in PldAccountant; a Gaussian of several units at multiplier / units;
 /// BestOfTrials is not proved by it.

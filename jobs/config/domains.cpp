@@ -103,12 +103,12 @@ template struct OrAuto<WholeInterval>;
 
 std::string Fraction::Expected(const toml::node* found) const {
   if (found == nullptr || !FiniteNumber(*found)) return kAnyNumber.Expected();
-  return with_one ? "a number from 0 to 1" : "a number from 0 to below 1";
+  return one_allowed ? "a number from 0 to 1" : "a number from 0 to below 1";
 }
 
 bool Fraction::Read(const toml::node& node, double& member) const {
   const auto value = FiniteNumber(node);
-  if (!value || *value < 0 || *value > 1 || (*value == 1 && !with_one)) return false;
+  if (!value || *value < 0 || *value > 1 || (*value == 1 && !one_allowed)) return false;
   member = *value;
   return true;
 }
@@ -116,7 +116,7 @@ bool Fraction::Read(const toml::node& node, double& member) const {
 void Fraction::Write(double member, Json& json) const { json = member; }
 
 void Fraction::Describe(Json& schema) const {
-  schema.update({{"type", "number"}, {"minimum", 0}, {with_one ? "maximum" : "exclusiveMaximum", 1}});
+  schema.update({{"type", "number"}, {"minimum", 0}, {one_allowed ? "maximum" : "exclusiveMaximum", 1}});
 }
 
 std::string Flag::Expected(const toml::node* /*found*/) const { return "true or false"; }
@@ -229,7 +229,8 @@ void Numbers::Describe(Json& schema) const {
 }
 
 std::string OfEachParty::Expected(const toml::node* found) const {
-  if (!all_zero) return fmt::format("three whole numbers from 0 to {}, one for each party, not all 0", most);
+  if (!all_zero_allowed)
+    return fmt::format("three whole numbers from 0 to {}, one for each party, not all 0", most);
   std::vector<std::int64_t> numbers;
   const bool whole = found != nullptr && Wholes{{0, most}, ""}.Read(*found, numbers);
   return whole ? "three whole numbers, one for each party"
@@ -239,7 +240,8 @@ std::string OfEachParty::Expected(const toml::node* found) const {
 bool OfEachParty::Read(const toml::node& node, std::array<std::int64_t, 3>& member) const {
   std::vector<std::int64_t> numbers;
   if (!Wholes{{0, most}, ""}.Read(node, numbers) || numbers.size() != member.size()) return false;
-  if (!all_zero && std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n == 0; })) return false;
+  if (!all_zero_allowed && std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n == 0; }))
+    return false;
   std::copy(numbers.begin(), numbers.end(), member.begin());
   return true;
 }

@@ -17,7 +17,7 @@ namespace trefoil::jobs {
 
 // A domain says which values a key may have. Every domain has the same four functions:
 //   Expected(found)      what an error says that it expected; `found` is null where the key is missing
-//   Read(node, member)   whether the node is such a value, which the member then is; else it stays as it was
+//   Read(node, member)   whether the node is such a value; the member takes it, or else stays as it was
 //   Write(member, json)  the value in the canonical JSON
 //   Describe(schema)     the JSON Schema of such a value
 
@@ -52,7 +52,7 @@ struct WholeInterval {
   void Describe(nlohmann::json& schema) const;
 };
 
-/// What the member of a key has where the job says "auto", until a rule gives it a value. No domain below knows it.
+/// What the member of a key is where the job says "auto", until a rule gives it a value. Only OrAuto reads "auto".
 inline constexpr int kAuto = 0;
 
 /// A positive number of another domain, Interval or WholeInterval, or "auto".
@@ -79,7 +79,7 @@ struct OrAuto {
 
 /// A number from 0 to 1, or to below 1.
 struct Fraction {
-  bool with_one;
+  bool one_allowed;
 
   [[nodiscard]] std::string Expected(const toml::node* found) const;
   bool Read(const toml::node& node, double& member) const;
@@ -156,10 +156,10 @@ struct Numbers {
   void Describe(nlohmann::json& schema) const;
 };
 
-/// A whole number from 0 to `most` for each party; unless `all_zero`, one of them at least is not 0.
+/// A whole number from 0 to `most` for each party; at least one of them is not 0, unless `all_zero_allowed`.
 struct OfEachParty {
   std::int64_t most;
-  bool all_zero;
+  bool all_zero_allowed;
 
   [[nodiscard]] std::string Expected(const toml::node* found) const;
   bool Read(const toml::node& node, std::array<std::int64_t, 3>& member) const;
@@ -218,7 +218,7 @@ class OneOf : public OneOfTexts {
     return static_cast<std::size_t>(std::find(values_.begin(), values_.end(), value) - values_.begin());
   }
 
-  std::vector<E> values_;  // not of bool: references to its elements are not needed
+  std::vector<E> values_;  // also of bool: nothing here takes a reference to an element
 };
 
 }  // namespace trefoil::jobs

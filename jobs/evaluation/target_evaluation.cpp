@@ -28,11 +28,11 @@ std::vector<TargetEvaluation::Bin> CalibrationOf(const std::vector<double>& targ
     TargetEvaluation::Bin bin;
     for (std::size_t i = k * order.size() / kTenths; i < (k + 1) * order.size() / kTenths; ++i) {
       ++bin.records;
-      bin.said += predictions[order[i]];
+      bin.predicted += predictions[order[i]];
       bin.actual += targets[order[i]];
     }
     if (bin.records == 0) continue;
-    bin.said /= static_cast<double>(bin.records);
+    bin.predicted /= static_cast<double>(bin.records);
     bin.actual /= static_cast<double>(bin.records);
     bins.push_back(bin);
   }
@@ -78,7 +78,7 @@ OrderedJson ToJson(const TargetEvaluation& evaluation) {
   json["warnings"] = WarningsOf(evaluation);
   json["calibration"] = OrderedJson::array();
   for (const auto& bin : evaluation.calibration)
-    json["calibration"].push_back({{"records", bin.records}, {"said", bin.said}, {"true", bin.actual}});
+    json["calibration"].push_back({{"records", bin.records}, {"said", bin.predicted}, {"true", bin.actual}});
   return json;
 }
 

@@ -38,7 +38,7 @@ std::string ToText(const std::vector<RowsEpsilon>& rows, FirstEpsilon first) {
 
 std::string RowsSentence(const dp::TrainingRecord& record, const std::vector<RowsEpsilon>& rows) {
   const auto first = FirstOf(record);
-  // Who knows which records there are is promised something about their values.
+  // An insider knows which records there are, so its promise is about their values.
   const auto differ = first == FirstEpsilon::kInsider
                           ? "for an insider other values of another party in all k rows, which it knows to "
                             "be there, for an outsider " +

@@ -17,7 +17,7 @@ enum class ClassifierLoss { kSquared, kOneVsRest };
 struct ClassifierSettings {
   ClassifierLoss loss = ClassifierLoss::kSquared;
   double lambda = 0;        ///< of the l2 penalty, above 0; the bias is regularised like all weights
-  double tolerance = 1e-4;  ///< one-vs-rest: as of LogisticSettings
+  double tolerance = 1e-4;  ///< of one-vs-rest: as LogisticSettings::tolerance
 };
 
 /// The classifier of these records: one column a class, or with two classes that of class 1. With w the
@@ -30,8 +30,8 @@ struct ClassifierSettings {
 /// Cost:   squared: n p min(n, p) + min(n, p)^3 / 3 multiplications.
 /// Pre:    at least one record, a class below `classes` for each, classes >= 2, positive settings; not within
 ///         a loop of `pool`.
-/// Where double precision cannot solve the equations with this lambda, it is doubled until it can (at once to
-/// the first size that counts): whatever the records are there is a classifier.
+/// squared: a lambda too small for double precision to solve the equations is raised until they can be solved, to its
+/// double or, if that is more, to 2^-40 of their trace divided by n. So there is a classifier of any records.
 [[nodiscard]] Model FitClassifier(const OwnRecords& records, int classes, const ClassifierSettings& settings,
                                   ThreadPool& pool);
 
@@ -42,7 +42,7 @@ struct Choice {
   double margin = 0;
 };
 
-/// Of one row's scores: a number a class, or one for class 1 of two, which is it above zero.
+/// From one row's scores: one a class, or, of two classes, that of class 1 alone, which is chosen where it is above 0.
 [[nodiscard]] Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores);
 
 /// Of each row. Pre: a linear model of as many features; not within a loop of `pool`.

@@ -30,7 +30,7 @@ struct InitialisationPlan {
 [[nodiscard]] bool SelectsByValidation(const InitialisationSettings& settings);
 
 /// The candidates of a selection, in this order, the first of equal ones winning: the average, then each
-/// party's model. (The seed's random model is left out: it would cost sensitivity and never win.)
+/// party's model. (PEA's random model is left out: it would cost sensitivity and never win.)
 inline constexpr int kCandidates = 4;
 
 /// Pre: settings.initialisation. Throws ConfigError naming the key of [initialisation] that cannot be met.

@@ -34,10 +34,10 @@ struct Hello {
   std::int64_t clock_milliseconds = 0;           ///< the sender's wall clock, since 1970
   std::array<CertificateHash, kParties> pins{};  ///< by which the sender knows each party, its own included
   int ranks = 1;                                 ///< machines of the sender's party, at most kMaxRanks
-  int rank = 0;                                  ///< which of them it is
+  int rank = 0;                                  ///< which of them has sent this
 };
 
-/// Of a party of one machine it says nothing of ranks.
+/// From a party of one machine the bytes say nothing of ranks, as before there were any.
 [[nodiscard]] Bytes EncodeHello(const Hello& hello);
 
 /// Of a hello of another version only the version is read. Throws ProtocolError if the bytes are no hello.
@@ -50,9 +50,9 @@ struct Hello {
 /// parties.
 [[nodiscard]] SessionId MakeSession(const std::array<Nonce, kParties>& nonces);
 
-/// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version, from that party to this
-/// one, from a party of as many ranks and the same one of them, and from one that knows all three parties by the same certificates: who has put a certificate of
-/// their own between two parties, each of which then holds it for the other's, has not deceived the third.
+/// Throws ConfigError unless `theirs`, the greeting of `peer`, fits `mine`: the same version, from that party to this one,
+/// as many ranks, the same one of them, and the same certificates of all three parties. Somebody who has put a certificate
+/// of their own between two parties, so that each takes it for the other's, is found by the third one's pins.
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer);
 
 /// Whether the jobs are to be compared (a check without a job is not) and differ.

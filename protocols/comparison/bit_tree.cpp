@@ -19,7 +19,7 @@ constexpr Index kItemsAWord = 64;
 /// How many words hold that many bits.
 Index WordsOf(Index bits) { return (bits + kItemsAWord - 1) / kItemsAWord; }
 
-/// A plane's words as items, each of as many planes as it has bits.
+/// Makes each word of a plane an item, and each of its bits a plane.
 BitMatrix ByPlace(const BitMatrix& plane) {
   return mpc::ToPlanes(plane.words(), static_cast<int>(std::min(kItemsAWord, plane.count())));
 }

@@ -13,12 +13,12 @@
 
 namespace trefoil::runtime {
 
-/// What all channels of a process share. MPI is used by one thread at a time, which has `calls`.
+/// What all channels of a process share. A thread that calls MPI holds `calls`.
 struct MpiState {
   std::mutex calls{};
-  std::atomic<bool> ended{false};  ///< no call waits any more
+  std::atomic<bool> ended{false};  ///< every call throws now, rather than wait
   std::atomic<std::int64_t> waited_ns{0};
-  std::atomic<std::int64_t> waiting_processor_ns{0};  ///< also of heartbeats
+  std::atomic<std::int64_t> waiting_processor_ns{0};  ///< of waiting and of heartbeats
 
   std::atomic<int> party{-1};  ///< whose ranks they are
 
@@ -36,9 +36,10 @@ struct MpiState {
 /// Of the calling thread, in nanoseconds.
 [[nodiscard]] std::int64_t ThreadProcessorTime();
 
-/// Ranks over a communicator of its own. Each call is messages between two ranks each, of at most 4 MiB, which one thread
-/// looks after with pauses in between, so that waiting takes next to no processor time. Scatter and Gather move each byte
-/// once, SumAndScatter and GatherToAll send (count - 1) times `own` from each rank, the least that there is.
+/// Ranks over a communicator of its own. A call exchanges messages of at most 4 MiB between pairs of ranks, and pauses
+/// between its looks at whether they have arrived, so that waiting takes next to no processor time. Scatter and Gather
+/// move each byte once; in SumAndScatter and GatherToAll each rank sends (count - 1) times the bytes of `own`, which is
+/// the least possible.
 class MpiChannel final : public mpc::Ranks {
  public:
   /// A copy of `parent`, made by all its ranks together.

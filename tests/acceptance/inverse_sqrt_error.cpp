@@ -1,5 +1,5 @@
-// The error of the inverse square root (result minus true value) for inputs from 0.01 to 300, as in the
-// seed's figure of Protocol 1: three in-process parties, fresh masks. Prints CSV.
+// The error of the inverse square root (result minus true value) for inputs from 0.01 to 300, as in PEA's
+// figure of Protocol 1: three in-process parties, fresh masks. Prints CSV.
 #include <cmath>
 #include <cstdio>
 

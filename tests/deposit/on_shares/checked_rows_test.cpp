@@ -272,11 +272,12 @@ TEST(AgreeOnDeposits, RefusesWhatIsNoList) {
     const auto errors = RunParties(Seed{1}, [&](mpc::Context& party) -> std::string {
       if (party.self() == 0) {
         (void)protocols::ExchangeTexts(party, text, 1000);
-        return "party 0: sent a list of deposits that is none";
+        return "party 0: found a list of deposits that cannot be read, expected one id a line";
       }
       return ErrorText<ProtocolError>([&] { (void)AgreeOnDeposits(party, HashOf(9), {HashOf(1)}); });
     });
-    for (const auto& error : errors) EXPECT_EQ(error, "party 0: sent a list of deposits that is none");
+    for (const auto& error : errors)
+      EXPECT_EQ(error, "party 0: found a list of deposits that cannot be read, expected one id a line");
   }
 }
 

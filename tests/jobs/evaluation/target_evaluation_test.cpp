@@ -69,7 +69,7 @@ TEST(EvaluateTargets, SortsTenthsByWhatIsPredicted) {
   for (std::size_t k = 0; k < bins.size(); ++k) {
     records += bins[k].records;
     if (k == 0) continue;
-    EXPECT_LT(bins[k - 1].said, bins[k].said);
+    EXPECT_LT(bins[k - 1].predicted, bins[k].predicted);
     EXPECT_LT(bins[k - 1].actual, bins[k].actual);
   }
   EXPECT_EQ(records, 45);
