@@ -15,7 +15,6 @@
 namespace trefoil::jobs {
 namespace {
 
-namespace fs = std::filesystem;
 using RowCounts = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMaxOwners = 10'000;

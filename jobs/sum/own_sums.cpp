@@ -15,7 +15,6 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 

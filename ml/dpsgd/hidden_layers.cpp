@@ -14,7 +14,6 @@ namespace {
 using mpc::ArithShare;
 using mpc::FixedShare;
 using mpc::Index;
-using mpc::RingMatrix;
 using mpc::Word;
 using protocols::PiecewisePolynomial;
 using protocols::Range;

@@ -25,7 +25,6 @@ using mpc::AdditiveShare;
 using mpc::ArithShare;
 using mpc::FixedShare;
 using mpc::Index;
-using mpc::RingMatrix;
 using mpc::Word;
 
 constexpr int kThirdBits = 24;

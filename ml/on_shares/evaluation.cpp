@@ -21,7 +21,6 @@ namespace {
 using mpc::AdditiveShare;
 using mpc::ArithShare;
 using mpc::Index;
-using mpc::RingMatrix;
 
 Index Values(const StepPlan& plan) { return EvaluationNumbers(plan.settings); }
 

@@ -15,7 +15,6 @@ namespace trefoil::ml {
 namespace {
 
 using mpc::ArithShare;
-using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;

@@ -18,7 +18,6 @@
 namespace trefoil::ml {
 namespace {
 
-using mpc::Index;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 /// Nothing in it is left to chance but the coins of public sampling, which a resumed run keeps, and the

@@ -20,7 +20,6 @@ using mpc::Context;
 using mpc::OperationId;
 using mpc::Purpose;
 using mpc::RingMatrix;
-using mpc::Roles;
 using mpc::Word;
 using testing::ElementsAre;
 using testing::HasSubstr;

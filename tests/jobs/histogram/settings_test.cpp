@@ -23,7 +23,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing_support::ErrorText;
 
 constexpr const char* kCountedFiles = R"(version = 1

@@ -15,7 +15,6 @@
 namespace trefoil::ml {
 namespace {
 
-using mpc::Index;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 LocalSettings SmallLocal() {

@@ -12,7 +12,6 @@ namespace {
 using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
-using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 /// Log-uniform over every positive ring element, with all powers of two, their neighbours and the ends.

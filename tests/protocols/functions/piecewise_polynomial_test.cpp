@@ -11,7 +11,6 @@ namespace {
 
 using mpc::Index;
 using mpc::RingMatrix;
-using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 std::int64_t Fixed(double value) { return std::llround(std::ldexp(value, 16)); }
