@@ -300,7 +300,8 @@ class MpiGroup final : public RankGroup {
   void SendPosted() {
     const std::lock_guard calls(state_->calls);
     for (const auto& [to, notice] : std::exchange(outgoing_, {})) {
-      auto& sent = sent_.emplace_back(std::make_unique<Notice>(notice));
+      sent_.push_back({.notice = std::make_unique<Notice>(notice)});
+      auto& sent = sent_.back();
       state_->Check(MPI_Isend(sent.notice.get(), sizeof(Notice), MPI_BYTE, to, 0, notices_, &sent.request),
                     "MPI_Isend");
     }

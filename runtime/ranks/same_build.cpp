@@ -38,6 +38,7 @@ int TakeId(dl_phdr_info* info, std::size_t /*size*/, void* id) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& part = info->dlpi_phdr[i];
     if (part.p_type != PT_NOTE) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as numbers
     const auto* begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + part.p_vaddr);
     auto found = IdAmong({begin, part.p_memsz});
     if (!found.empty()) *static_cast<std::string*>(id) = std::move(found);
