@@ -160,8 +160,7 @@ std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSc
   const std::string mend =
       evaluation.table.classes() == 2 && evaluation.probabilities
           ? ": another model.threshold, which public numbers or a charged histogram choose, or a training "
-            "with "
-            "model.class_weights may mend it (docs/howto/rare_classes.md)"
+            "with model.class_weights may mend it (docs/howto/rare_classes.md)"
           : ": a training with model.class_weights may mend it (docs/howto/rare_classes.md)";
   const auto& table = evaluation.table;
   std::vector<std::string> missed;

@@ -13,24 +13,24 @@
 
 namespace trefoil::jobs {
 
-/// How a model does on clear records. Where its logits mean probabilities records are ranked by these, else by logits.
+/// How a model does on clear records. They are ranked by probabilities if the logits mean some, else by logits.
 struct Evaluation {
-  /// How well a class is told from the rest by its rank, from 0 to below 1.
+  /// How well a class is told from the rest by the records' ranks.
   struct Roc {
-    int of = 0;
+    int of = 0;  ///< the class
     std::vector<ml::RocPoint> points;
   };
   /// Of models whose logits mean probabilities.
   struct Probabilities {
     double log_loss = 0;
-    /// With two classes of the probability of class 1, else of that of the predicted class, and whether it is right.
+    /// Of two classes: of the probability of class 1. Of more: of the predicted class's, and whether it was right.
     std::vector<ml::CalibrationBin> calibration;
   };
 
   ml::ConfusionTable table{2};
   double threshold = 0.5;  ///< two classes: by which the table was made
-  std::vector<std::optional<double>>
-      auc;               ///< of each class against the rest; with two classes both are equal
+  /// Of each class against the rest; with two classes both are equal.
+  std::vector<std::optional<double>> auc;
   std::vector<Roc> roc;  ///< of class 1 of two; else of the classes of the smallest and the largest area
   std::optional<Probabilities> probabilities{};
 
@@ -43,8 +43,8 @@ struct Evaluation {
 [[nodiscard]] Evaluation Evaluate(const ml::Model& model, const ModelSchema& schema,
                                   const data::Table& table);
 
-/// What an accuracy hides, a sentence each with what may mend it: that all records are taken for one class, or else the
-/// classes of which none is recognised, or else that two classes are ranked well and told apart badly.
+/// What an accuracy hides, each in a sentence that says what may mend it. The first of these that holds: all records
+/// are taken for one class; of some classes none is recognised; two classes are ranked well and told apart badly.
 [[nodiscard]] std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSchema& schema);
 
 /// All of it, as `evaluate` writes it (docs/reference/formats.md, "evaluation.json").

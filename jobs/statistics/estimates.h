@@ -8,7 +8,7 @@
 
 namespace trefoil::jobs {
 
-/// A number with the deviation of what noise did to it, to first order.
+/// A number, and the standard deviation that the noise gives it, to first order.
 struct NoisyNumber {
   double value = 0;
   double noise = 0;
@@ -19,8 +19,8 @@ struct MomentsEstimate {
   double count = 0;    ///< how many there are
   double missing = 0;  ///< how many have none; 0 where none may miss
   NoisyNumber mean{};
-  NoisyNumber
-      deviation{};  ///< of the records themselves: the root of the mean squared distance from the mean
+  /// Of the records themselves: the root of the mean squared distance from the mean.
+  NoisyNumber deviation{};
 };
 
 struct QuantileEstimate {
@@ -47,10 +47,10 @@ struct StatisticsEstimates {
 [[nodiscard]] StatisticsEstimates EstimatesOf(const StatisticsSettings& job, const StatisticsLayout& layout,
                                               const mpc::RingMatrix& opened, double sigma);
 
-/// The least squares fit of numbers that do not fall to `values`, in place. (Pool adjacent violators.)
+/// Replaces `values` by the non-decreasing numbers that are nearest to them in least squares (pool adjacent violators).
 void MakeAscending(std::vector<double>& values);
 
-/// Scales a symmetric matrix with ones on the diagonal to one without eigenvalues below zero.
+/// From a symmetric matrix with ones on the diagonal, makes one that also has no eigenvalue below zero.
 [[nodiscard]] Eigen::MatrixXd AsCorrelations(const Eigen::MatrixXd& matrix);
 
 }  // namespace trefoil::jobs

@@ -49,9 +49,11 @@ class ChainFile {
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// Lines read or written so far, the hash of the newest, and the bytes of a torn one behind it.
+  /// Lines read or written so far.
   [[nodiscard]] std::size_t lines() const { return lines_; }
+  /// The hash of the newest line.
   [[nodiscard]] const std::string& head() const { return head_; }
+  /// Bytes of a torn line behind the newest one.
   [[nodiscard]] std::size_t torn() const { return torn_; }
 
  private:
