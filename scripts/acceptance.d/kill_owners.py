@@ -24,42 +24,20 @@ import sys
 import time
 
 from kill_parties import PARTIES, free_base_port
+from visits import with_changes
 
 CAPACITY = 40
 STEPS_A_KILL = 60
 CHECKPOINT = 10
 ACCEPT_TAKES = 0.08  # seconds, about, beside other work
 LONGEST_LIFE = 1.5   # of a run's parties
-JOB = """version = 1
-type = "dpsgd"
-name = "visits"
-[data]
-name = "visits"
-format = "csv"
-source = "store"
-capacity = {capacity}
-classes = 2
-[[data.column]]
-name = "a"
-[[data.column]]
-name = "b"
-[data.label]
-column = "y"
-values = ["no", "yes"]
-[features]
-row_norm = 1.5
-[training]
-steps = {steps}
-checkpoint_every = {checkpoint}
-lost_steps_max = 1000000
-expected_batch = "auto"
-learning_rate = 0.01
-[privacy]
-sigma = 100.0
-delta = 1e-5
-clip = 1.0
-sampling = "full"
-"""
+CHANGES = (
+    ("capacity = 80\n", f"capacity = {CAPACITY}\n"),
+    ("steps = 8\n", f"steps = 1\ncheckpoint_every = {CHECKPOINT}\nlost_steps_max = 1000000\n"),
+    ("learning_rate = 3.0\n", "learning_rate = 0.01\n"),
+    ("sigma = 0.001\n", "sigma = 100.0\n"),
+    ("clip = 8.0\n", "clip = 1.0\n"),
+)
 
 
 class Wrong(Exception):
@@ -86,7 +64,7 @@ class Deployment:
             file.write_text(text + '\n[owner_ledgers]\nfolder = "owner-ledgers"\nepsilon_cap = 1000000\ndelta = 1e-5\n')
             self.run("trust-owner", "--config", self.config(party), "--name", "clinic", "o/owner.pub")
         self.port = free_base_port()
-        self.job = JOB.format(capacity=CAPACITY, steps=1, checkpoint=CHECKPOINT)  # the study is of its records alone
+        self.job = with_changes(*CHANGES)  # the study is of its records alone
         (folder / "job.toml").write_text(self.job)
         made = self.run("study", "init", "--job", "job.toml", "--keys", *(f"d/party-{party}/deposit.pub" for party in PARTIES),
                         "--inboxes", *(f"127.0.0.1:{self.port + party}" for party in PARTIES),

@@ -12,10 +12,12 @@ import pathlib
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests/apps"))  # what tests share with programs here
+from free_ports import free_base_port
 
 PARTIES = (0, 1, 2)
 LIMIT_SECONDS = 15.0
@@ -36,19 +38,6 @@ def read_options(times):
     random.seed(seed)
     print(f"seed {seed}")
     return options
-
-
-def free_base_port(ports=3):
-    """A port below those that the system gives to clients, free as are those behind it, so many in all, as far as can be told."""
-    while True:
-        base = random.randrange(20_000, 32_000 - ports)
-        try:
-            for port in range(base, base + ports):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
 
 
 def prepare(trefoil, job, folder, settings=()):

@@ -9,38 +9,9 @@ import zipfile
 
 from owners_test import HOSTS
 from trefoil_program import PATIENCE, ProgramTest, free_base_port
+from visits import JOB
 
 ROW, MASK = 2 * 3 + 2 * 8, 2 * 3  # two features of 19 bits in three bytes each, then mask bit and label
-JOB = """version = 1
-type = "dpsgd"
-name = "visits"
-[data]
-name = "visits"
-format = "csv"
-source = "store"
-capacity = 80
-classes = 2
-[[data.column]]
-name = "a"
-[[data.column]]
-name = "b"
-[data.label]
-column = "y"
-values = ["no", "yes"]
-[features]
-row_norm = 1.5
-[model]
-loss = "squared"
-[training]
-steps = 8
-expected_batch = "auto"
-learning_rate = 3.0
-[privacy]
-sigma = 0.001
-delta = 1e-5
-clip = 8.0
-sampling = "full"
-"""
 
 
 def records(owner, count):

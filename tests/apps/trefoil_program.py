@@ -3,12 +3,12 @@
 import json
 import os
 import pathlib
-import random
 import re
-import socket
 import subprocess
 import tempfile
 import unittest
+
+from free_ports import free_base_port
 
 BINARY = os.environ["TREFOIL_BINARY"]
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -37,19 +37,6 @@ sigma = 2.0
 delta = 1e-5
 clip = 0.5
 """
-
-
-def free_base_port(count=3):
-    """A port below those that the system gives to clients, free as are those behind it, `count` in all, as far as can be told."""
-    while True:
-        base = random.randrange(20_000, 32_000, count)
-        try:
-            for port in range(base, base + count):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
 
 
 def prepared():
