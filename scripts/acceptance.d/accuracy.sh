@@ -130,7 +130,7 @@ check_cifar() {
   /usr/bin/python3 -c "import PIL" 2>/dev/null || skip "no Pillow to read images: apt-get install python3-pil"
   build || return
   local one three
-  [ -f "$work/images/cifar10/train.bin" ] || /usr/bin/python3 scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" || return
+  prepared_cifar || return
   three=$(TREFOIL_DATA=$work/images train_thrice cifar configs/cifar-scatter.toml) || return
   one=$(TREFOIL_DATA=$work/images train_thrice cifar-epsilon-1 configs/cifar-scatter.toml privacy.epsilon=1.0 training.learning_rate=9.0) || return
   measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/cifar-1/summary.json" seconds) s"
@@ -139,14 +139,14 @@ check_cifar() {
 }
 
 check_hosts() {
-  [ -f "$tools/netsim/netsim.cpp" ] || skip "no network simulator: $tools/netsim is absent"
+  needs_netsim
   [ -c /dev/net/tun ] || skip "no /dev/net/tun"
   has_data mnist || skip "no MNIST"
   build || return
   local reference=$work/mnist-1 hosts=$work/hosts
   [ -f "$reference/summary.json" ] || mnist_run "$reference" || return
   build/bin/trefoil local --job configs/mnist.toml --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$hosts" || return
-  g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim" || return
+  netsim || return
   bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$hosts" || return
 
   for i in 0 1 2; do

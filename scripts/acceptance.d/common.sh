@@ -26,6 +26,30 @@ data_folder() {
 }
 has_data() { data_folder "$1" >/dev/null; }
 
+# The network simulator, as $work/netsim; needs_netsim skips the check where it cannot be.
+netsim() {
+  [ -x "$work/netsim" ] || g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim"
+}
+needs_netsim() {
+  [ -f "$tools/netsim/netsim.cpp" ] || skip "no network simulator: $tools/netsim is absent"
+  [ "$(id -u)" -eq 0 ] || skip "network namespaces need root"
+}
+
+# Where the network simulator has the parties.
+HOSTS=(--prepare --hosts "10.77.0.1,10.77.0.2,10.77.0.3")
+
+# What `plan` is told of the networks: milliseconds, Mbit/s.
+declare -A LINKS=([loopback]="0.1 40000" [lan]="0.2 10000" [wan]="40 100")
+
+# compared PROFILE NAME FOLDER [RANKS [PLAN OPTION...]]: the plan of FOLDER/job.toml beside what was run in FOLDER, in one line.
+compared() {
+  local link line status=0
+  read -ra link <<<"${LINKS[$1]}"
+  line=$(python3 -B "$helpers/check_plan.py" build/bin/trefoil "$3" "${link[@]}" "${@:4}") || status=$?
+  echo "$1, $2: $line$([ "$status" = 0 ] || echo ' NOT AS PLANNED')"
+  return "$status"
+}
+
 SUMMARY_KEYS="version type name job_hash session privacy cost warnings results"
 # has_summary_keys FILE: exactly the keys that docs/reference/formats.md has, in its order.
 has_summary_keys() {
@@ -62,6 +86,11 @@ program_test() {
     skip "tests/apps/$1_test.py skipped: $(grep -o 'skipped .*' <<<"$output" | sort -u | paste -sd ';' | sed "s/skipped //g; s/;/; /g")"
   fi
   measured "tests/apps/$1_test.py passed in $((SECONDS - begin)) s"
+}
+
+# CIFAR-10 as configs/cifar-scatter.toml wants it, in $work/images/cifar10.
+prepared_cifar() {
+  [ -f "$work/images/cifar10/train.bin" ] || /usr/bin/python3 scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" >&2
 }
 
 # mnist_run DIR

@@ -1,35 +1,154 @@
 # shellcheck shell=bash
-# Parties of many machines: what R ranks compute, send and take, against one.
+# Parties of many machines: what R ranks compute, send and take, against one, and against the plan.
 # Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Needs Open MPI
-# (scripts/setup --mpi).
+# (scripts/setup --mpi); netsim and plan also root and the network simulator.
 
 CHECKS=(
   "training: MNIST with 2 and 4 ranks: the epsilon of one, accuracy within one point, bytes a lane within 15 % of 1/R"
-  "time: the same with batches of 24,576: also processor time of ranks above 0, without waiting for ranks, within 15 % of 1/R"
+  "time: tall (24,576 x 784) and wide batches (1,024 x 15,552): also processor time of each rank, without waiting for ranks, within 15 % of 1/R"
+  "netsim: MNIST with one and two ranks over LAN and WAN: the epsilon of one, bytes a lane within 15 % of 1/R"
+  "plan: planned 0.75 to 1.33 of the time, with two ranks, of wide batches, and of the trainings of configs/, on loopback, LAN and WAN"
+  "first-step: of these batches, with one and two ranks: a first step takes no longer than three later ones"
   "kills: kill -9 of a rank at start, dealing, a step, a checkpoint and the release: the others end with 3 and name it, the run goes on"
 )
+
+TALL=(--set training.steps=60 --set training.expected_batch=24576 --set training.max_batch_per_owner=9000)
+SHORT=(--set training.steps=60)
+BULK=(--set training.comparison=bulk)
 
 scale_ready() {
   scripts/setup --mpi && scripts/build release trefoil stop_at || return
   command -v mpirun >/dev/null || skip "there is no mpirun"
+  has_data mnist || skip "no MNIST: scripts/fetch_mnist"
+  mkdir -p "$work/images"
+  python3 -B "$helpers/wide_rows.py" "$work/images/wide"
 }
 
-# rank_training NAME OPTION ...
+# rank_training NAME JOB OPTION ...: with R ranks in $work/scale-NAME/ranks-R; a line each.
 rank_training() {
-  scale_ready || return
-  has_data mnist || skip "no MNIST: scripts/fetch_mnist"
+  python3 -B "$helpers/rank_training.py" build/bin/trefoil "$2" "$work/scale-$1" "${@:3}"
+}
+mnist_ranks() { rank_training "$1" configs/mnist.toml "${@:2}"; }
+wide_ranks() { rank_training "$1" "$helpers/wide.toml" "${@:2}" --random --data "$work/images/wide"; }
+
+# over_network lan|wan: options of rank_training.
+over_network() { echo --network "$work/netsim" "$1"; }
+
+# MNIST's job, 60 steps, with one and two ranks on a network.
+netsim_runs() {
+  local network=()
+  [ "$1" = loopback ] || read -ra network < <(over_network "$1")
+  mnist_ranks "net-$1" 2 "${SHORT[@]}" "${BULK[@]}" "${network[@]}"
+}
+
+# gathered COMMAND ...: its lines are what was measured; its exit code.
+gathered() {
   local output status=0
-  output=$(python3 -B "$helpers/rank_training.py" build/bin/trefoil configs/mnist.toml "$work/scale-$1" 2 4 "${@:2}") || status=$?
+  output=$("$@") || status=$?
   echo "$output"
   measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
   return "$status"
 }
 
-check_training() { rank_training training; }
+check_training() { scale_ready && gathered mnist_ranks training 2 4; }
 
-check_time() {
-  rank_training time --time --set training.steps=60 --set training.expected_batch=24576 --set training.max_batch_per_owner=9000
+tall_and_wide() {
+  local status=0
+  echo "tall" && mnist_ranks time 2 4 --time "${TALL[@]}" || status=1
+  echo "wide" && wide_ranks wide 2 4 --time || status=1
+  return "$status"
 }
+
+check_time() { scale_ready && gathered tall_and_wide; }
+
+both_networks() {
+  local profile status=0
+  for profile in lan wan; do
+    echo "$profile" && netsim_runs "$profile" || status=1
+  done
+  return "$status"
+}
+
+check_netsim() {
+  needs_netsim
+  scale_ready && netsim && gathered both_networks
+}
+
+# Steps of each training of configs/ that is planned, enough for half a second on loopback; a quarter of them on the WAN.
+declare -A PLANNED_CONFIGS=(
+  [adult]=300 [adult-descent]=100 [adult-vertical]=100 [cifar-scatter]=8 [demo]=100 [imdb]=24 [mnist]=40 [mnist-hog]=40 [mnist-pea]=40
+  [mnist-scatter]=40
+)
+
+# data_of CONFIG: the folder with its data; fails where there is none. "-": the program makes them.
+data_of() {
+  case $1 in
+    demo) echo - ;;
+    adult-vertical)
+      local made=$work/images/adult-vertical part
+      mkdir -p "$made"
+      for part in train test; do
+        awk 'NF { print NR ", " $0 }' "$(data_folder adult)/adult-$part.csv" >"$made/adult-vertical-$part.csv" || return
+      done
+      echo "$made"
+      ;;
+    cifar-scatter) prepared_cifar && echo "$work/images/cifar10" ;;
+    *) data_folder "${1%%-*}" ;;
+  esac
+}
+
+# planned_config loopback|lan|wan NAME: a training of configs/ on that network beside its plan.
+planned_config() {
+  local profile=$1 name=$2 folder=$work/plan-$1-$2 steps=${PLANNED_CONFIGS[$2]} data where=()
+  data=$(data_of "$name") || { echo "$profile, $name: no data" && return; }
+  [ "$profile" != wan ] || steps=$((steps / 4))
+  [ "$profile" = loopback ] || where=("${HOSTS[@]}")
+  [ "$data" = - ] || where+=(--data "$data")
+  rm -rf "$folder"
+  build/bin/trefoil local --job "configs/$name.toml" --set "training.steps=$steps" "${BULK[@]}" "${where[@]}" --threads 3 --out "$folder" >&2 || return
+  [ "$profile" = loopback ] || bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$folder" "$profile" >&2 || return
+  compared "$profile" "$name" "$folder"
+  local status=$?
+  rm -rf "$folder"
+  return "$status"
+}
+
+# planned_wide loopback|lan|wan: 4,096 x 15,552 x 10 on that network beside its plan.
+planned_wide() {
+  local network=() steps=8
+  [ "$1" != wan ] || steps=2
+  [ "$1" = loopback ] || read -ra network < <(over_network "$1")
+  wide_ranks "plan-$1" --set training.steps=$steps --set training.expected_batch=4096 --set training.max_batch_per_owner=1560 "${BULK[@]}" \
+    "${network[@]}" >&2 || return
+  compared "$1" "4,096 x 15,552 x 10" "$work/scale-plan-$1/ranks-1"
+}
+
+all_planned() {
+  local profile ranks name status=0
+  for profile in loopback lan wan; do
+    netsim_runs "$profile" >&2 || status=1
+    for ranks in 1 2; do
+      compared "$profile" "MNIST, $ranks ranks" "$work/scale-net-$profile/ranks-$ranks" "$ranks" || status=1
+    done
+    planned_wide "$profile" || status=1
+    for name in $(printf '%s\n' "${!PLANNED_CONFIGS[@]}" | sort); do
+      planned_config "$profile" "$name" || status=1
+    done
+  done
+  return "$status"
+}
+
+check_plan() {
+  needs_netsim
+  scale_ready && netsim && gathered all_planned
+}
+
+first_steps() {
+  tall_and_wide >&2
+  python3 -B "$helpers/first_step.py" "$work"/scale-{time,wide}/ranks-{1,2}
+}
+
+check_first_step() { scale_ready && gathered first_steps; }
 
 check_kills() {
   scale_ready || return

@@ -39,10 +39,6 @@ sys.exit(0 if right else 1)
 PY
 }
 
-netsim() {
-  [ -x "$work/netsim" ] || g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim"
-}
-
 # bench NAME PROFILE OPTIONS ...: into $work/NAME.json
 bench() {
   local name=$1 profile=$2
