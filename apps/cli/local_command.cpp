@@ -5,6 +5,20 @@
 #include "base/error.h"
 
 namespace trefoil::apps {
+namespace {
+
+int RunLocalCommand(const LocalOptions& options, bool hosts_given) {
+  if (hosts_given && !options.prepare)
+    throw ConfigError("--hosts: found without --prepare, which it belongs to");
+  if (options.watch && options.prepare)
+    throw ConfigError("--watch: found with --prepare, expected without: nothing runs that could be watched");
+  if (options.again && !options.resume)
+    throw ConfigError("--again: found without --resume, which it belongs to");
+  if (options.job.empty() && !options.resume) throw ConfigError("--job is required");
+  return RunLocal(options);
+}
+
+}  // namespace
 
 void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<LocalOptions>();
@@ -56,17 +70,7 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->needs(ledger);
   ledger->needs("--epsilon-cap");
   command->callback([options, hosts, &action] {
-    action = [options, given = hosts->count() > 0] {
-      if (given && !options->prepare)
-        throw ConfigError("--hosts: found without --prepare, which it belongs to");
-      if (options->watch && options->prepare)
-        throw ConfigError(
-            "--watch: found with --prepare, expected without: nothing runs that could be watched");
-      if (options->again && !options->resume)
-        throw ConfigError("--again: found without --resume, which it belongs to");
-      if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
-      return RunLocal(*options);
-    };
+    action = [options, given = hosts->count() > 0] { return RunLocalCommand(*options, given); };
   });
 }
 

@@ -167,6 +167,69 @@ void CheckRecordWeights(const TrainingSettings& s) {
     throw ConfigError("data.column: found a largest weight out of its domain, expected 0.001 to 1000");
 }
 
+void CheckKey(bool holds, const char* key, double found, const char* expected) {
+  if (holds) return;
+  std::ostringstream text;
+  text << key << ": found " << found << ", expected " << expected;
+  throw ConfigError(text.str());
+}
+
+/// Each key of the training by itself.
+void CheckTraining(const TrainingSettings& s) {
+  CheckKey(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
+  CheckKey(s.features >= 1, "data.features", static_cast<double>(s.features), "at least 1");
+  CheckKey(s.classes >= 2, "data.classes", s.classes, "at least 2");
+  CheckKey(s.steps >= 1 && s.steps <= kLargestSteps, "training.steps", s.steps, "1 to 500000");
+  CheckKey(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch",
+           s.expected_batch, "above 0, at most all rows");
+  CheckKey(s.sampling != Sampling::kFull || s.expected_batch == TotalRows(s), "training.expected_batch",
+           s.expected_batch, "all rows with full batches");
+  CheckKey(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
+  for (const std::int64_t size : s.hidden)
+    CheckKey(size >= 1 && size <= 100'000, "model.hidden", static_cast<double>(size), "sizes of 1 to 100000");
+  CheckKey(s.activation_bound >= 1 && s.activation_bound <= 1024, "model.activation_bound",
+           s.activation_bound, "1 to 1024");
+  CheckKey(s.delta_bound >= 0.125 && s.delta_bound <= 1024, "model.delta_bound", s.delta_bound,
+           "0.125 to 1024");
+  CheckKey(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
+           "above 0");
+  CheckKey(s.momentum >= 0 && s.momentum < 1, "training.momentum", s.momentum, "0 or more, below 1");
+  CheckKey(s.schedule.final_rate >= 0 && s.schedule.final_rate <= 1, "training.final_rate",
+           s.schedule.final_rate, "0 to 1");
+  CheckKey(s.schedule.decay_every >= 1, "training.decay_every", static_cast<double>(s.schedule.decay_every),
+           "at least 1");
+  CheckKey(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
+           s.schedule.decay_factor, "above 0, at most 1");
+  if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
+    throw ConfigError(
+        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden: "
+        "\"published\" clips the same gradients at more cost, and unclipped ones need far more noise");
+  CheckKey(s.clip > 0 && s.clip <= 1024, s.adaptive ? "privacy.first_clip" : "privacy.clip", s.clip,
+           "above 0, at most 1024");
+  const bool cut = s.sampling == Sampling::kOwnerPoisson || s.sampling == Sampling::kDeposited;
+  CheckKey(!cut || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
+           static_cast<double>(s.max_batch_per_owner), "at least 1");
+}
+
+void CheckEvaluation(const TrainingSettings& s, const EvaluationSettings& e) {
+  CheckKey(e.test.holder >= 0 && e.test.holder <= 2, "evaluation.holder", e.test.holder, "0, 1 or 2");
+  CheckKey(e.test.rows >= 1 && e.test.rows <= kMaxHeldOut, "evaluation.rows",
+           static_cast<double>(e.test.rows), "1 to 10000000");
+  for (const int party : e.to) CheckKey(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
+  CheckKey(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma",
+           e.sigma.value_or(0), "above 0, at most 1000000");
+  const bool bins_fit = s.classes == 2 ? !e.confusion && IsEdge(s.threshold, e.bins)
+                                       : e.confusion && !e.choose_threshold && s.loss != Loss::kSquared &&
+                                             e.bins * s.classes <= kMaxBinsOfClasses;
+  CheckKey(
+      e.bins == 0 || (e.bins >= 2 && e.bins <= kMaxScoreBins && e.sigma && bins_fit), "evaluation.bins",
+      static_cast<double>(e.bins),
+      "2 to 100, with evaluation.sigma; of two classes with model.threshold as an edge of them; of more with "
+      "evaluation.confusion and model.loss \"one-vs-rest\" or \"softmax\", at most 1000 of all classes");
+  CheckKey(!e.confusion || (e.sigma && s.classes <= kMaxConfusionClasses), "evaluation.confusion", 1,
+           "none, or evaluation.sigma and at most 100 classes with it");
+}
+
 }  // namespace
 
 double ClipCountMultiplier(const TrainingSettings& settings) {
@@ -177,44 +240,7 @@ double ClipCountMultiplier(const TrainingSettings& settings) {
 double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }
 
 void CheckDomains(const TrainingSettings& s) {
-  const auto check = [](bool holds, const char* key, double found, const char* expected) {
-    if (holds) return;
-    std::ostringstream text;
-    text << key << ": found " << found << ", expected " << expected;
-    throw ConfigError(text.str());
-  };
-  check(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
-  check(s.features >= 1, "data.features", static_cast<double>(s.features), "at least 1");
-  check(s.classes >= 2, "data.classes", s.classes, "at least 2");
-  check(s.steps >= 1 && s.steps <= kLargestSteps, "training.steps", s.steps, "1 to 500000");
-  check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
-        "above 0, at most all rows");
-  check(s.sampling != Sampling::kFull || s.expected_batch == TotalRows(s), "training.expected_batch",
-        s.expected_batch, "all rows with full batches");
-  check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
-  for (const std::int64_t size : s.hidden)
-    check(size >= 1 && size <= 100'000, "model.hidden", static_cast<double>(size), "sizes of 1 to 100000");
-  check(s.activation_bound >= 1 && s.activation_bound <= 1024, "model.activation_bound", s.activation_bound,
-        "1 to 1024");
-  check(s.delta_bound >= 0.125 && s.delta_bound <= 1024, "model.delta_bound", s.delta_bound, "0.125 to 1024");
-  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
-        "above 0");
-  check(s.momentum >= 0 && s.momentum < 1, "training.momentum", s.momentum, "0 or more, below 1");
-  check(s.schedule.final_rate >= 0 && s.schedule.final_rate <= 1, "training.final_rate",
-        s.schedule.final_rate, "0 to 1");
-  check(s.schedule.decay_every >= 1, "training.decay_every", static_cast<double>(s.schedule.decay_every),
-        "at least 1");
-  check(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
-        s.schedule.decay_factor, "above 0, at most 1");
-  if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
-    throw ConfigError(
-        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden: "
-        "\"published\" clips the same gradients at more cost, and unclipped ones need far more noise");
-  check(s.clip > 0 && s.clip <= 1024, s.adaptive ? "privacy.first_clip" : "privacy.clip", s.clip,
-        "above 0, at most 1024");
-  const bool cut = s.sampling == Sampling::kOwnerPoisson || s.sampling == Sampling::kDeposited;
-  check(!cut || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
-        static_cast<double>(s.max_batch_per_owner), "at least 1");
+  CheckTraining(s);
   Require(s.batches.has_value() == (s.sampling == Sampling::kDeposited) && (!s.batches || s.deposited),
           "TrainingSettings: batches of deposited rows with Sampling::kDeposited, and only then");
   Require(s.block_rows == 0 || (s.block_rows > 0 && s.deposited && s.sampling == Sampling::kFull),
@@ -228,33 +254,16 @@ void CheckDomains(const TrainingSettings& s) {
   CheckRecordWeights(s);
   CheckAdaptive(s);
   CheckRowFractionBits(s);
-  check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
-                               s.threshold <= 1 - kMinThreshold),
-        "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");
-  check(s.group_rows >= 1 && s.group_rows <= kMaxGroupRows && (s.groups || s.group_rows == 1),
-        "privacy.max_group_rows", static_cast<double>(s.group_rows),
-        "1 to 10000, with privacy.unit \"group\"");
+  CheckKey(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
+                                  s.threshold <= 1 - kMinThreshold),
+           "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");
+  CheckKey(s.group_rows >= 1 && s.group_rows <= kMaxGroupRows && (s.groups || s.group_rows == 1),
+           "privacy.max_group_rows", static_cast<double>(s.group_rows),
+           "1 to 10000, with privacy.unit \"group\"");
   if (s.groups) CheckGroups(s);
-  check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
-        "0 or more");
-  if (!s.evaluation) return;
-  const EvaluationSettings& e = *s.evaluation;
-  check(e.test.holder >= 0 && e.test.holder <= 2, "evaluation.holder", e.test.holder, "0, 1 or 2");
-  check(e.test.rows >= 1 && e.test.rows <= kMaxHeldOut, "evaluation.rows", static_cast<double>(e.test.rows),
-        "1 to 10000000");
-  for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
-  check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
-        "above 0, at most 1000000");
-  const bool bins_fit = s.classes == 2 ? !e.confusion && IsEdge(s.threshold, e.bins)
-                                       : e.confusion && !e.choose_threshold && s.loss != Loss::kSquared &&
-                                             e.bins * s.classes <= kMaxBinsOfClasses;
-  check(
-      e.bins == 0 || (e.bins >= 2 && e.bins <= kMaxScoreBins && e.sigma && bins_fit), "evaluation.bins",
-      static_cast<double>(e.bins),
-      "2 to 100, with evaluation.sigma; of two classes with model.threshold as an edge of them; of more with "
-      "evaluation.confusion and model.loss \"one-vs-rest\" or \"softmax\", at most 1000 of all classes");
-  check(!e.confusion || (e.sigma && s.classes <= kMaxConfusionClasses), "evaluation.confusion", 1,
-        "none, or evaluation.sigma and at most 100 classes with it");
+  CheckKey(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
+           "0 or more");
+  if (s.evaluation) CheckEvaluation(s, *s.evaluation);
 }
 
 double LogitAt(Loss loss, double prediction) {

@@ -177,9 +177,8 @@ std::vector<Entry> Polynomials() {
   };
 }
 
-std::vector<Entry> Activations() {
+std::vector<Entry> Softmaxes() {
   const std::string section = Section("Softmax");
-  const std::string series = Section("Trigonometric series");
   const auto softmax = [](Context& p, const SoftmaxTable& table, const ArithShare& x, const Size& s) {
     return Softmax(p, table, FixedShare(x, s.fraction_bits));
   };
@@ -203,6 +202,12 @@ std::vector<Entry> Activations() {
        .cost = [](const Size& s) { return SoftmaxCost(BoundedSoftmaxTableOf(s), s.count); },
        .seconds = [](const Size& s) { return SecondsOf(BoundedSoftmaxTableOf(s), s); },
        .prepare = OnNumbersBy(BoundedSoftmaxTableOf, softmax)},
+  };
+}
+
+std::vector<Entry> Sigmoids() {
+  const std::string series = Section("Trigonometric series");
+  return {
       {.name = "sigmoid",
        .row = {"sigmoid within ±64", "`Sigmoid`", "element", series, kSeesOpening, "0.005"},
        .further = {{"the same within ±8", "element", {.input_bits = 19}}},
@@ -291,7 +296,7 @@ std::vector<Entry> InverseRoots() {
 }  // namespace
 
 std::vector<Entry> FunctionEntries() {
-  return Joined({Maxima(), Polynomials(), Activations(), InverseRoots()});
+  return Joined({Maxima(), Polynomials(), Softmaxes(), Sigmoids(), InverseRoots()});
 }
 
 }  // namespace trefoil::protocols
