@@ -16,7 +16,7 @@ namespace trefoil::runtime {
 /// What all channels of a process share. A thread that calls MPI holds `calls`.
 struct MpiState {
   std::mutex calls{};
-  std::atomic<bool> ended{false};  ///< every call throws now, rather than wait
+  std::atomic<bool> ended{false};  ///< a call that would wait throws
   std::atomic<std::int64_t> waited_ns{0};
   std::atomic<std::int64_t> waiting_processor_ns{0};  ///< of waiting and of heartbeats
 
