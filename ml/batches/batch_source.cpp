@@ -1,6 +1,8 @@
 #include "ml/batches/batch_source.h"
 
+#include <array>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -33,17 +35,37 @@ PublicCoins CopyOf(const PublicCoins& coins) {
   return {.schedule = CopyOf(coins.schedule), .slots = CopyOf(coins.slots)};
 }
 
-class OwnerPoissonSource final : public BatchSource {
+/// Drawn, placed and encoded as one machine does all of it.
+class DrawnBatches final : public OwnBatches {
  public:
-  OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
+  DrawnBatches(int self, const StepPlan& plan, const OwnRecords& own)
       : plan_(plan),
         own_(own),
         self_(self),
-        max_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
-        inputs_([this] { return NextRows(); }, RecordShapes(plan, BatchLimits(plan.settings)),
-                NarrowRows(plan)) {}
+        height_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]) {}
 
-  void Share(mpc::Context&) override {}
+  RingMatrix Next() override {
+    auto drawn = DrawBatch(coins_, plan_, own_, self_);
+    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), height_), height_);
+  }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  const int self_;
+  const std::int64_t height_;
+  RandomStream coins_ = RandomStream::FromSystem();
+};
+
+class OwnerPoissonSource final : public BatchSource {
+ public:
+  OwnerPoissonSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
+                     std::unique_ptr<OwnBatches> own)
+      : plan_(plan),
+        own_(std::move(own)),
+        inputs_([this] { return own_->Next(); }, RecordShapes(plan, heights), NarrowRows(plan)) {}
+
+  void Share(mpc::Context&) override { own_->Open(); }
 
   const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
     batch_ = {};  // or two would be there at once
@@ -54,16 +76,8 @@ class OwnerPoissonSource final : public BatchSource {
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
  private:
-  RingMatrix NextRows() {
-    auto drawn = DrawBatch(coins_, plan_, own_, self_);
-    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), max_), max_);
-  }
-
   const StepPlan& plan_;
-  const OwnRecords& own_;
-  const int self_;
-  const std::int64_t max_;
-  RandomStream coins_ = RandomStream::FromSystem();
+  std::unique_ptr<OwnBatches> own_;
   protocols::InputAhead inputs_;
   Batch batch_{};
 };
@@ -135,13 +149,18 @@ class PublicSource final : public BatchSource {
 /// Every batch is all rows, in the slots that they were shared in.
 class FullSource final : public BatchSource {
  public:
-  FullSource(const StepPlan& plan, const OwnRecords& own, SharedRows deposited)
-      : plan_(plan), own_(own), deposited_(std::move(deposited)) {}
+  FullSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
+             std::unique_ptr<OwnBatches> own)
+      : plan_(plan), heights_(heights), own_(std::move(own)) {}
+  FullSource(const StepPlan& plan, SharedRows deposited) : plan_(plan), deposited_(std::move(deposited)) {}
 
   void Share(mpc::Context& party) override {
-    batch_ = plan_.settings.deposited
-                 ? BatchOfDeposited(party, plan_, std::move(deposited_))
-                 : ToBatch(plan_, ShareOwnRows(party, plan_, own_, RandomStream::FromSystem()));
+    if (own_ == nullptr) {
+      batch_ = BatchOfDeposited(party, plan_, std::move(deposited_));
+      return;
+    }
+    own_->Open();
+    batch_ = ToBatch(plan_, protocols::InputEach(party, own_->Next(), RecordShapes(plan_, heights_)));
   }
 
   const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
@@ -150,7 +169,8 @@ class FullSource final : public BatchSource {
 
  private:
   const StepPlan& plan_;
-  const OwnRecords& own_;
+  const std::array<std::int64_t, 3> heights_{};
+  std::unique_ptr<OwnBatches> own_;  ///< null where owners deposited the rows
   SharedRows deposited_;
   Batch batch_{};
 };
@@ -209,15 +229,25 @@ mpc::NarrowColumns NarrowRows(const StepPlan& plan) {
   return {.columns = plan.settings.features + 1, .width = plan.row_bits};
 }
 
+std::unique_ptr<BatchSource> MakeInputSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
+                                             std::unique_ptr<OwnBatches> own) {
+  Require(plan.settings.sampling == Sampling::kOwnerPoisson || plan.settings.sampling == Sampling::kFull,
+          "MakeInputSource: owner-poisson or full sampling");
+  if (plan.settings.sampling == Sampling::kFull)
+    return std::make_unique<FullSource>(plan, heights, std::move(own));
+  return std::make_unique<OwnerPoissonSource>(plan, heights, std::move(own));
+}
+
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
                                              const std::optional<PublicCoins>& coins,
                                              std::vector<ArithShare> deposited, const DepositedBatch& batch) {
-  if (plan.settings.sampling == Sampling::kOwnerPoisson)
-    return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
   if (plan.settings.sampling == Sampling::kDeposited || plan.settings.block_rows > 0)
     return std::make_unique<DepositedSource>(plan, batch);
-  if (plan.settings.sampling == Sampling::kFull)
-    return std::make_unique<FullSource>(plan, own, std::move(deposited));
+  if (plan.settings.sampling == Sampling::kFull && plan.settings.deposited)
+    return std::make_unique<FullSource>(plan, std::move(deposited));
+  if (plan.settings.sampling != Sampling::kPublic)
+    return MakeInputSource(plan, BatchLimits(plan.settings),
+                           std::make_unique<DrawnBatches>(party.self(), plan, own));
   return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan),
                                         std::move(deposited));
 }

@@ -42,6 +42,26 @@ class BatchSource {
   [[nodiscard]] virtual std::optional<PublicCoins> Coins() const = 0;
 };
 
+/// This party's own rows of one batch after the other.
+class OwnBatches {
+ public:
+  OwnBatches() = default;
+  virtual ~OwnBatches() = default;
+  OwnBatches(const OwnBatches&) = delete;
+  OwnBatches& operator=(const OwnBatches&) = delete;
+
+  /// Once, before the first of them.
+  virtual void Open() {}
+  /// Of the next batch, encoded, in its slots. By the thread that deals ahead where owners input each batch afresh.
+  [[nodiscard]] virtual mpc::RingMatrix Next() = 0;
+};
+
+/// Owner-poisson or full sampling of a horizontal partition, with slots as of `heights` and what `own` puts into them: each
+/// batch is input afresh, or with full sampling the first one, once for all steps. `plan` outlives what is returned.
+[[nodiscard]] std::unique_ptr<BatchSource> MakeInputSource(const StepPlan& plan,
+                                                           const std::array<std::int64_t, 3>& heights,
+                                                           std::unique_ptr<OwnBatches> own);
+
 /// With owner-poisson sampling every owner draws its own rows by private coins and inputs them afresh, padded
 /// to a public height. With public sampling all rows are shared once, and common coins choose among them
 /// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. Full batches are all

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <utility>
 #include <vector>
+
+#include "ml/ranks/memory.h"
 
 namespace trefoil::ml {
 namespace {
 
 using Features = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Logits64 = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-template <typename Numbers>
-std::span<std::byte> Memory(Numbers& numbers) {
-  return std::as_writable_bytes(std::span(numbers.data(), static_cast<std::size_t>(numbers.size())));
-}
 
 /// Rank 0's weights.
 mpc::FixedShare HandOutWeights(const StepPlan& plan, const mpc::FixedShare& weights, mpc::Ranks& ranks) {

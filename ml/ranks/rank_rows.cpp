@@ -1,15 +1,13 @@
 #include "ml/ranks/rank_rows.h"
 
-#include <cstddef>
-#include <cstring>
-#include <span>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "ml/ranks/memory.h"
 #include "ml/records.h"
-#include "protocols/arithmetic/input_ahead.h"
 
 namespace trefoil::ml {
 namespace {
@@ -21,55 +19,53 @@ struct SlotLabel {
   std::int32_t record = 0;  ///< 1 where the slot has a record; what else it has is then no part of the batch
 };
 
-std::size_t FeatureBytes(const StepPlan& plan) {
-  return sizeof(float) * static_cast<std::size_t>(plan.settings.features);
-}
+/// What a rank is handed, or all of them.
+struct Slots {
+  decltype(OwnRecords::x) features;
+  std::vector<SlotLabel> labels;
 
-std::size_t SlotBytes(const StepPlan& plan) { return FeatureBytes(plan) + sizeof(SlotLabel); }
+  Slots(std::int64_t count, mpc::Index columns)
+      : features(count, columns), labels(static_cast<std::size_t>(count)) {}
+};
 
-/// What ranks are handed of the records in `slots`, one behind the other, each of SlotBytes.
-std::vector<std::byte> PackSlots(const StepPlan& plan, const OwnRecords& own,
-                                 const std::vector<std::int64_t>& slots) {
-  std::vector<std::byte> packed(slots.size() * SlotBytes(plan));
-  std::byte* to = packed.data();
-  const auto read = RowsToRead(slots, own.rows(), static_cast<std::int64_t>(slots.size()));
-  for (std::size_t k = 0; k < slots.size(); ++k, to += SlotBytes(plan)) {
-    const std::int64_t row = read[k];
-    if (row == kPadding) continue;
-    const Eigen::RowVectorXf features = own.Row(row);
-    if (!features.allFinite())  // where its number is still known
-      throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
-    const auto at = static_cast<std::size_t>(row);
-    const SlotLabel label{.weight = own.weights.empty() ? 0 : own.weights[at],
-                          .label = own.y[at],
-                          .record = slots[k] == kPadding ? 0 : 1};
-    std::memcpy(to, features.data(), FeatureBytes(plan));
-    std::memcpy(to + FeatureBytes(plan), &label, sizeof(label));
+/// The records that are in slots, and others that are read for padding.
+Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  Slots slots(count, plan.settings.features);
+  const auto read = RowsToRead(rows, own.rows(), count);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    auto features = slots.features.row(static_cast<mpc::Index>(k));
+    if (read[k] == kPadding) {
+      features.setZero();  // it is sent
+      continue;
+    }
+    features = own.Row(read[k]);
+    // Where its number is still known. A sum of zeros but for what is not finite: allFinite() would take as long as the copy.
+    if (!((features.array() * 0).sum() == 0))
+      throw DataError("record " + std::to_string(read[k] + 1) + ": a feature is not a finite number");
+    const auto at = static_cast<std::size_t>(read[k]);
+    slots.labels[k] = {.weight = own.weights.empty() ? 0 : own.weights[at],
+                       .label = own.y[at],
+                       .record = rows[k] == kPadding ? 0 : 1};
   }
-  return packed;
+  return slots;
 }
 
-/// The slots that were handed to this rank, encoded.
-mpc::RingMatrix EncodeHanded(const StepPlan& plan, std::span<const std::byte> packed, std::int64_t height) {
-  OwnRecords records;
-  records.x.resize(height, plan.settings.features);
+mpc::RingMatrix EncodeHanded(const StepPlan& plan, Slots slots) {
+  OwnRecords records{.x = std::move(slots.features), .y = {}};
   std::vector<std::int64_t> rows;
-  const std::byte* from = packed.data();
-  for (std::int64_t k = 0; k < height; ++k, from += SlotBytes(plan)) {
-    SlotLabel label;
-    std::memcpy(records.x.row(k).data(), from, FeatureBytes(plan));
-    std::memcpy(&label, from + FeatureBytes(plan), sizeof(label));
-    records.y.push_back(label.label);
-    if (plan.record_weights.largest > 0) records.weights.push_back(label.weight);
-    rows.push_back(label.record == 1 ? k : kPadding);
+  for (const SlotLabel& slot : slots.labels) {
+    rows.push_back(slot.record == 1 ? static_cast<std::int64_t>(rows.size()) : kPadding);
+    records.y.push_back(slot.label);
+    if (plan.record_weights.largest > 0) records.weights.push_back(slot.weight);
   }
-  return EncodeRecords(plan, records, rows, height);
+  return EncodeRecords(plan, records, rows, records.rows());
 }
 
 /// Draws on rank 0, hands out, and encodes what this rank has of it.
-class RankRows {
+class HandedBatches final : public OwnBatches {
  public:
-  RankRows(int self, const StepPlan& plan, const OwnRecords& own, mpc::Ranks& ranks, RandomStream coins)
+  HandedBatches(int self, const StepPlan& plan, const OwnRecords& own, mpc::Ranks& ranks, RandomStream coins)
       : self_(self),
         plan_(plan),
         own_(own),
@@ -77,18 +73,19 @@ class RankRows {
         height_(RankLimits(plan.settings, ranks.count()).at(static_cast<std::size_t>(self))),
         coins_(std::move(coins)) {}
 
-  void OpenChannel() { channel_ = ranks_.NewChannel(); }
+  void Open() override { channel_ = ranks_.NewChannel(); }
 
-  /// Of the next batch.
-  mpc::RingMatrix Next() {
-    std::vector<std::byte> all;
-    if (ranks_.rank() == 0) {
-      auto drawn = DrawBatch(coins_, plan_, own_, self_);
-      all = PackSlots(plan_, own_, PlaceRows(coins_, std::move(drawn), ranks_.count() * height_));
+  mpc::RingMatrix Next() override {
+    Slots handed(height_, plan_.settings.features);
+    std::vector<std::int64_t> rows;
+    if (ranks_.rank() == 0)
+      rows = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), ranks_.count() * height_);
+    {
+      Slots all = ReadSlots(plan_, own_, rows);
+      channel_->Scatter(Memory(all.features), Memory(handed.features));
+      channel_->Scatter(Memory(all.labels), Memory(handed.labels));
     }
-    std::vector<std::byte> handed(static_cast<std::size_t>(height_) * SlotBytes(plan_));
-    channel_->Scatter(all, handed);
-    return EncodeHanded(plan_, handed, height_);
+    return EncodeHanded(plan_, std::move(handed));
   }
 
  private:
@@ -101,56 +98,6 @@ class RankRows {
   RandomStream coins_;
 };
 
-class OwnerPoissonOfRank final : public BatchSource {
- public:
-  OwnerPoissonOfRank(int self, const StepPlan& plan, const OwnRecords& own, mpc::Ranks& ranks,
-                     RandomStream coins)
-      : plan_(plan),
-        rows_(self, plan, own, ranks, std::move(coins)),
-        inputs_([this] { return rows_.Next(); }, RecordShapes(plan, RankLimits(plan.settings, ranks.count())),
-                NarrowRows(plan)) {}
-
-  void Share(mpc::Context&) override { rows_.OpenChannel(); }
-
-  const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
-    batch_ = {};  // or two would be there at once
-    batch_ = BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
-    return batch_;
-  }
-
-  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
-
- private:
-  const StepPlan& plan_;
-  RankRows rows_;
-  protocols::InputAhead inputs_;
-  Batch batch_{};
-};
-
-/// Every batch is all rows, in the slots that they were shared in.
-class FullOfRank final : public BatchSource {
- public:
-  FullOfRank(int self, const StepPlan& plan, const OwnRecords& own, mpc::Ranks& ranks, RandomStream coins)
-      : plan_(plan),
-        rows_(self, plan, own, ranks, std::move(coins)),
-        shapes_(RecordShapes(plan, RankLimits(plan.settings, ranks.count()))) {}
-
-  void Share(mpc::Context& party) override {
-    rows_.OpenChannel();
-    batch_ = ToBatch(plan_, protocols::InputEach(party, rows_.Next(), shapes_));
-  }
-
-  const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
-
-  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
-
- private:
-  const StepPlan& plan_;
-  RankRows rows_;
-  const std::array<protocols::Shape, 3> shapes_;
-  Batch batch_{};
-};
-
 }  // namespace
 
 std::array<std::int64_t, 3> RankLimits(const TrainingSettings& settings, int ranks) {
@@ -161,11 +108,8 @@ std::array<std::int64_t, 3> RankLimits(const TrainingSettings& settings, int ran
 
 std::unique_ptr<BatchSource> MakeRankSource(int self, const StepPlan& plan, const OwnRecords& own,
                                             mpc::Ranks& ranks, RandomStream coins) {
-  Require(plan.settings.sampling == Sampling::kOwnerPoisson || plan.settings.sampling == Sampling::kFull,
-          "MakeRankSource: owner-poisson or full sampling");
-  if (plan.settings.sampling == Sampling::kFull)
-    return std::make_unique<FullOfRank>(self, plan, own, ranks, std::move(coins));
-  return std::make_unique<OwnerPoissonOfRank>(self, plan, own, ranks, std::move(coins));
+  return MakeInputSource(plan, RankLimits(plan.settings, ranks.count()),
+                         std::make_unique<HandedBatches>(self, plan, own, ranks, std::move(coins)));
 }
 
 }  // namespace trefoil::ml

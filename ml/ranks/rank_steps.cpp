@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
+#include "ml/ranks/memory.h"
 #include "ml/ranks/rank_rows.h"
 #include "protocols/arithmetic/input_ahead.h"
 
@@ -32,10 +33,6 @@ std::array<std::uint8_t, 32> ConstantsDigest(const SharedSteps& steps) {
   Sha256 hash;
   hash.Update(Fingerprint(steps.plan, steps.sigma));
   return hash.Digest();
-}
-
-std::span<std::byte> AsBytes(RingMatrix& words) {
-  return std::as_writable_bytes(std::span(words.data(), static_cast<std::size_t>(words.size())));
 }
 
 std::span<Word> AsWords(RingMatrix& words) { return {words.data(), static_cast<std::size_t>(words.size())}; }
@@ -109,10 +106,10 @@ RankSteps::RankSteps(const StepPlan& plan, NoiseSource& noise, mpc::Ranks& ranks
   const int bits = plan.settings.fraction_bits;
   RingMatrix weights =
       first ? ToSlices(state.weights.ring(), ranks.count(), slice) : RingMatrix(ranks.count(), 2 * slice);
-  ranks.Broadcast(AsBytes(weights));
+  ranks.Broadcast(Memory(weights));
   RingMatrix velocity = first ? ToSlices(state.velocity.ring(), ranks.count(), slice) : RingMatrix();
   RingMatrix own(1, 2 * slice);
-  ranks.Scatter(AsBytes(velocity), AsBytes(own));
+  ranks.Scatter(Memory(velocity), Memory(own));
   weights_ = {FromSlices(weights, ShapeOfWeights(plan)), bits};
   const LayerShape of_slice = SliceShape(plan, ranks.count());
   slice_ = {.weights = {FromSlices(weights.row(ranks.rank()), of_slice), bits},
@@ -142,7 +139,7 @@ TrainingState RankSteps::Gathered() {
   const Index slice = slice_.velocity.rows();
   RingMatrix own = ToSlices(slice_.velocity.ring(), 1, slice);
   RingMatrix all(first ? ranks_.count() : 0, 2 * slice);
-  ranks_.Gather(AsBytes(own), AsBytes(all));
+  ranks_.Gather(Memory(own), Memory(all));
   TrainingState state{.weights = weights_, .velocity = {}, .step = slice_.step};
   if (first) state.velocity = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
   return state;

@@ -147,13 +147,13 @@ FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table
     return {.factors = Reshaped(Rows(both, 0, 1), s.rows(), s.cols()),
             .within = Reshaped(Rows(both, 1, 1), s.rows(), s.cols())};
   }
-  auto both = EvaluateAndFirst(party, table.pieces, Narrowed(party, table, s), table.form);
+  auto both = EvaluateAndFirst(party, table.pieces, Narrowed(party, table, s));
   return {.factors = std::move(both.values), .within = std::move(both.in_first)};
 }
 
 mpc::Cost ClipFactorAndWithinCost(const ClipTable& table, mpc::Index count) {
   if (table.form == Form::kLatency) return LookUpOfSumCost(WithFirstTerm(table.pieces), count);
-  return Then(NarrowedCost(table, count), EvaluateAndFirstCost(table.pieces, count, table.form));
+  return Then(NarrowedCost(table, count), EvaluateAndFirstCost(table.pieces, count));
 }
 
 }  // namespace trefoil::protocols

@@ -162,15 +162,14 @@ mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
   return Then(LookUpCost(WithOriginTerm(f), count, form), HornerCost(f, count));
 }
 
-ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x,
-                                Form form) {
-  const ArithShare looked_up = LookUp(party, WithFirstTerm(f), x, form);
+ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x) {
+  const ArithShare looked_up = LookUp(party, WithFirstTerm(f), x, Form::kBulk);
   const ArithShare last = Rows(looked_up, looked_up.rows() - 1, 1);
   return {.values = Horner(party, f, x, looked_up), .in_first = Reshaped(last, x.rows(), x.cols())};
 }
 
-mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& f, Index count, Form form) {
-  return Then(LookUpCost(WithFirstTerm(f), count, form), HornerCost(f, count));
+mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& f, Index count) {
+  return Then(LookUpCost(WithFirstTerm(f), count, Form::kBulk), HornerCost(f, count));
 }
 
 }  // namespace trefoil::protocols

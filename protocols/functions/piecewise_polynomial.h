@@ -57,12 +57,11 @@ struct ValuesAndFirst {
   mpc::ArithShare in_first;
 };
 
-/// The same by the same comparisons: `in_first` is 1 exactly where the first piece was evaluated. Pre, throws: as Evaluate.
-/// Cost: that of Evaluate; in latency form one looked-up number an element more.
+/// Evaluate in bulk form, by the same comparisons: `in_first` is 1 exactly where the first piece was evaluated. Pre, cost,
+/// throws: as Evaluate.
 [[nodiscard]] ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& function,
-                                              const mpc::ArithShare& x, Form form = Form::kBulk);
-[[nodiscard]] mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& function, mpc::Index count,
-                                             Form form = Form::kBulk);
+                                              const mpc::ArithShare& x);
+[[nodiscard]] mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& function, mpc::Index count);
 
 /// With 1 for the first piece and 0 for the others behind the coefficients, and behind the origin if there is one.
 [[nodiscard]] PiecewisePolynomial WithFirstTerm(PiecewisePolynomial function);
