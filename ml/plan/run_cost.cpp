@@ -5,6 +5,7 @@
 
 #include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
+#include "ml/batches/row_keys.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
@@ -53,6 +54,15 @@ double MaxBytes(const mpc::Cost& cost) {
   return static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
 }
 
+/// Of what owners input once for all steps: their rows, or where the partition is vertical their columns.
+std::array<protocols::Shape, 3> SharedOnce(const StepPlan& plan, int ranks) {
+  auto shapes = RecordShapes(plan, RankLimits(plan.settings, ranks));
+  if (!plan.settings.vertical) return shapes;
+  for (int owner = 0; owner < net::kParties; ++owner)
+    shapes.at(static_cast<std::size_t>(owner)).cols = BlockColumns(plan, owner);
+  return shapes;
+}
+
 /// What comes before the first step, once.
 mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   const TrainingSettings& settings = plan.settings;
@@ -60,7 +70,7 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   const bool shared_once = settings.sampling != Sampling::kOwnerPoisson &&
                            settings.sampling != Sampling::kDeposited && settings.block_rows == 0;
   if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
-  if (settings.vertical) cost = Then(cost, protocols::JointSeedCost());
+  if (settings.vertical) cost = Then(Then(cost, protocols::JointSeedCost()), RequireSameKeysCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
   if (settings.standardisation) {
     cost = Then(cost, NoisySumCost(settings.standardisation->coordinates, {0, 1, 2}));
@@ -69,7 +79,7 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   if (settings.deposited && shared_once) {
     cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
   } else if (shared_once) {
-    cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, RankLimits(settings, ranks))));
+    cost = Then(cost, protocols::InputEachCost(SharedOnce(plan, ranks)));
   }
   if (settings.balance_sigma) cost = Then(cost, OpenClassCountsCost(plan));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));

@@ -47,6 +47,8 @@ clip = 0.5
 sampling = "public"
 """
 
+PROBES = 6 << 20  # bytes by which each party measures its links
+
 
 class Vertical(ProgramTest):
     def setUp(self):
@@ -77,6 +79,16 @@ class Vertical(ProgramTest):
 
     def party_file(self, party):
         return self.folder / f"d/party-{party}/data/train.csv"
+
+    def test_a_run_costs_what_is_planned(self):
+        options = ("--set", "training.steps=3", "--set", "training.comparison=bulk")
+        planned, = json.loads(self.succeed("plan", "--job", self.job, "--json", *options))["run_costs"]
+        self.succeed("local", "--job", self.job, "--data", "data", *options, "--out", "planned")
+        costs = [self.summary(f"planned/party-{party}/out") for party in range(3)]
+        found = [cost["bytes_sent"] - PROBES for cost in costs] + [max(cost["rounds"] for cost in costs)]
+        expected = [sent - PROBES for sent in planned["bytes_sent"]] + [planned["rounds"]]
+        for number, other in zip(found, expected, strict=True):
+            self.assertAlmostEqual(number, other, delta=other / 10, msg=f"{found}, planned {expected}")
 
     def test_learns_what_no_party_knows_alone(self):
         result = self.local("out", "--ledger", "ledger", "--epsilon-cap", "1e9")
