@@ -90,11 +90,8 @@ check_adult() {
 check_imdb() {
   has_data imdb || skip "no reviews: put imdb-train.csv.xz and imdb-test.csv.xz into \$TREFOIL_DATA/imdb"
   build || return
-  local one three part
-  mkdir -p "$work/reviews/imdb"
-  for part in train test; do
-    xz -dc "$(data_folder imdb)/imdb-$part.csv.xz" >"$work/reviews/imdb/imdb-$part.csv" || return
-  done
+  local one three
+  prepared_imdb || return
   one=$(TREFOIL_DATA=$work/reviews train_thrice imdb-epsilon-1 configs/imdb.toml privacy.epsilon=1.0) || return
   three=$(TREFOIL_DATA=$work/reviews train_thrice imdb configs/imdb.toml) || return
   measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/imdb-1/summary.json" seconds) s"

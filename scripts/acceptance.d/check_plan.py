@@ -6,7 +6,8 @@ Usage: check_plan.py TREFOIL FOLDER RTT_MS MBIT [RANKS [PLAN OPTION ...]]
   RANKS    of each party, by default 1. The plan is for a host each; here all compute on one, so that the seconds that one
            rank is planned to compute count as often as there are ranks.
 Exit code: 0 if rounds and bytes are within a tenth, and planned are 0.75 to 1.33 of the measured seconds; 1 otherwise. Time is
-compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up.
+compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up. Nor is that of
+jobs with [initialisation].
 """
 
 import csv
@@ -14,6 +15,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tomllib
 
 LARGEST_SHARE = 1.1
 LARGEST_TIME = 4 / 3
@@ -50,7 +52,9 @@ def main():
     seconds = summaries[0]["seconds"]
     steps = f"{summaries[0]['steps']} steps, " if run["form"] and "steps" in summaries[0] else ""
     form = f"{run['form']} form, " if run["form"] else ""
-    timed = max(seconds, expected) > START_UP
+    job = tomllib.loads((folder / "job.toml").read_text())
+    apart = job.get("initialisation", {}).get("method", "none") != "none"  # local models, whose time no plan counts
+    timed = max(seconds, expected) > START_UP and not apart
     ratio = expected / seconds
     print(f"{form}{steps}planned {run['rounds']} rounds, {run['bytes_sent'][0] / 1e6:.1f} MB, {expected:.1f} s, "
           f"measured {rounds}, {sent[0] / 1e6:.1f} MB, {seconds:.1f} s" + (f", ratio {ratio:.2f}" if timed else " (not compared)"))

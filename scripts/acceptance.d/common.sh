@@ -93,6 +93,15 @@ prepared_cifar() {
   [ -f "$work/images/cifar10/train.bin" ] || /usr/bin/python3 scripts/prepare_cifar "$(data_folder cifar10)/cifar10.tar.xz" "$work/images/cifar10" >&2
 }
 
+# The reviews as configs/imdb.toml wants them, in $work/reviews/imdb.
+prepared_imdb() {
+  local part
+  mkdir -p "$work/reviews/imdb"
+  for part in train test; do
+    xz -dc "$(data_folder imdb)/imdb-$part.csv.xz" >"$work/reviews/imdb/imdb-$part.csv" || return
+  done
+}
+
 # mnist_run DIR
 mnist_run() { build/bin/trefoil local --job configs/mnist.toml --out "$1"; }
 

@@ -92,6 +92,7 @@ data_of() {
       done
       echo "$made"
       ;;
+    imdb) prepared_imdb && echo "$work/reviews/imdb" ;;
     cifar-scatter) prepared_cifar && echo "$work/images/cifar10" ;;
     *) data_folder "${1%%-*}" ;;
   esac
