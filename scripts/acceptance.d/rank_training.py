@@ -6,11 +6,10 @@ With R ranks epsilon has to be that of one, accuracy at most one point below it,
 batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows besides, is
 shown by itself. One thread a rank, so that threads do not compete.
 
-Usage: rank_training.py TREFOIL JOB FOLDER R [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--random] [--network NETSIM lan|wan]
+Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--random] [--network NETSIM lan|wan]
 Runs that are finished in FOLDER are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
-compared. With --network the parties are in the namespaces of the network simulator
-that NETSIM is the program of, and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to
-be, 1 otherwise.
+compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, and no
+accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
 
 import argparse
@@ -35,7 +34,7 @@ def read_options():
     parser.add_argument("trefoil")
     parser.add_argument("job")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("ranks", type=int, nargs="+")
+    parser.add_argument("ranks", type=int, nargs="*")
     parser.add_argument("--data")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--time", action="store_true")

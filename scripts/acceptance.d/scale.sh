@@ -110,7 +110,7 @@ planned_config() {
   [ "$profile" = loopback ] || bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$folder" "$profile" >&2 || return
   compared "$profile" "$name" "$folder"
   local status=$?
-  rm -rf "$folder"
+  [ "$status" != 0 ] || rm -rf "$folder"
   return "$status"
 }
 
