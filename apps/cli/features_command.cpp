@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/threads/thread_pool.h"
-#include "data/dataset/rows.h"
 #include "data/features/feature_files.h"
 #include "data/formats/file.h"
 #include "jobs/config/named_files.h"
 #include "jobs/config/toml/toml_reader.h"
 #include "jobs/job.h"
+#include "jobs/records/load_records.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::apps {
@@ -41,6 +41,7 @@ struct Extraction {
   std::vector<std::int64_t> labels;
   data::FeatureSpec spec;
   std::optional<double> row_norm;
+  std::vector<double> means{};  ///< with row_norm: of rows of that length
 };
 
 /// [features] of a job that the options spell out, for records of this input.
@@ -115,7 +116,8 @@ Extraction FromJob(const FeaturesOptions& options) {
   return {.table = std::move(table),
           .labels = std::move(labels),
           .spec = schema->features.extraction,
-          .row_norm = options.row_norm.value_or(schema->features.row_norm)};
+          .row_norm = options.row_norm.value_or(schema->features.row_norm),
+          .means = schema->features.means};
 }
 
 int RunFeatures(const FeaturesOptions& options) {
@@ -131,7 +133,9 @@ int RunFeatures(const FeaturesOptions& options) {
   ThreadPool pool(ThreadsFor(options.threads));
   const auto start = Clock::now();
   data::Extract(extraction.spec, table, pool, options.feature_model);
-  if (extraction.row_norm) data::NormaliseRowsTo(table.x, *extraction.row_norm);
+  if (extraction.row_norm)
+    jobs::ScaleExtracted({.extraction = {}, .row_norm = *extraction.row_norm, .means = extraction.means},
+                         table.x);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   data::WriteFeatures(options.out, table.x, extraction.labels);
   std::cout << fmt::format("{} records, {} features each, {:.2f} s, {:.0f} records/s on {} threads: {}\n",

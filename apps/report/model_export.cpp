@@ -173,29 +173,39 @@ class GraphBuilder {
 
   /// What came last divided by the norm of its rows over row_norm, where norms count as `least` if they are
   /// less: exactly 1 for shorter rows if that is row_norm.
-  void AddDivisionByNorm(double least) {
+  void AddDivisionByNorm(double least, const std::string& suffix = "") {
     const auto rows = last_;
-    writer_.AddNode("ReduceL2", {rows}, "norm", kOfRows);
-    last_ = "norm";
-    AddClip(least, kInfinity, "length");
-    Apply("Div", Scalar("row_norm", model_.schema.records.features.row_norm), "excess");
-    writer_.AddNode("Div", {rows, "excess"}, "row");
-    last_ = "row";
+    writer_.AddNode("ReduceL2", {rows}, "norm" + suffix, kOfRows);
+    last_ = "norm" + suffix;
+    AddClip(least, kInfinity, "length" + suffix);
+    Apply("Div", Scalar("row_norm" + suffix, model_.schema.records.features.row_norm), "excess" + suffix);
+    writer_.AddNode("Div", {rows, "excess" + suffix}, "row" + suffix);
+    last_ = "row" + suffix;
   }
 
-  /// Extracted rows, but zeros, to row_norm; others only down to it.
+  /// Extracted rows, but zeros, to row_norm, with means once more when these are subtracted; others only down to it.
   void AddRowNorm() {
-    if (!Extracts(model_.schema.records)) return AddDivisionByNorm(model_.schema.records.features.row_norm);
+    const auto& features = model_.schema.records.features;
+    if (!Extracts(model_.schema.records)) return AddDivisionByNorm(features.row_norm);
+    AddExtractedNorm("");
+    if (features.means.empty()) return;
+    const std::vector<float> means(features.means.begin(), features.means.end());
+    writer_.AddConstant("means", {1, std::ssize(means)}, means);
+    Apply("Sub", "means", "centred");
+    AddExtractedNorm("_centred");
+  }
+
+  void AddExtractedNorm(const std::string& suffix) {
     // Divided by their largest entry first, so that squares of small features do not vanish: the norm is then
     // at least 1, but for zeros.
     const auto rows = last_;
-    writer_.AddNode("Abs", {rows}, "magnitudes");
-    writer_.AddNode("ReduceMax", {"magnitudes"}, "largest", kOfRows);
-    last_ = "largest";
-    AddClip(std::numeric_limits<float>::min(), kInfinity, "divisor");
-    writer_.AddNode("Div", {rows, "divisor"}, "relative");
-    last_ = "relative";
-    AddDivisionByNorm(1);
+    writer_.AddNode("Abs", {rows}, "magnitudes" + suffix);
+    writer_.AddNode("ReduceMax", {"magnitudes" + suffix}, "largest" + suffix, kOfRows);
+    last_ = "largest" + suffix;
+    AddClip(std::numeric_limits<float>::min(), kInfinity, "divisor" + suffix);
+    writer_.AddNode("Div", {rows, "divisor" + suffix}, "relative" + suffix);
+    last_ = "relative" + suffix;
+    AddDivisionByNorm(1, suffix);
   }
 
   /// A dense layer; the weights are kept with a row an output, as other exporters have them.

@@ -182,7 +182,8 @@ DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count) {
                    .columns = {},
                    .label = {}};
   for (std::int64_t k = 0; k < count; ++k) ++extended.data.rows.at(static_cast<std::size_t>(k % 3));
-  extended.features.extraction = {};
+  extended.features.extraction = {};  // their rows are written as they are trained on
+  extended.features.means.clear();
   const double growth = total(extended) / total(job);
   auto& training = extended.training;
   training.expected_batch = job.privacy.sampling == ml::Sampling::kFull

@@ -243,7 +243,7 @@ Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, 
   if (job_.features.standardise.on) {
     RequireFiles(party.data, party_file);
     same_data_.Add(party.data);
-    moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
+    moments_ = SumOfMoments(job_, party.data, party.id, options);
     read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
       own_ = ReadOwn(standardised, party, options);
       held_out_ = LoadHeldOut(standardised, party, party_file, options);

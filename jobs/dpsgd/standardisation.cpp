@@ -3,7 +3,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <utility>
 
 #include "dp/mechanisms/discrete_gaussian.h"
@@ -52,6 +54,24 @@ StatisticsSettings MomentsOf(const DpsgdSettings& job) {
   return moments;
 }
 
+bool IsOfExtracted(const DpsgdSettings& job) {
+  return job.features.extraction.method != data::FeatureMethod::kNone;
+}
+
+/// A row, over row_norm, and the 1 beside it, which counts records, have half of the squared bound each.
+constexpr double kRootOfHalf = std::numbers::sqrt2 / 2;
+
+std::vector<double> MeansOf(const mpc::RingMatrix& sum, double row_norm) {
+  const mpc::Index features = sum.rows() - 1;
+  const double one = std::ldexp(kRootOfHalf, kStatisticsBits);  // what a record adds to the count
+  const double rows = std::max(static_cast<double>(mpc::Signed(sum(features, 0))), one);
+  Eigen::VectorXd means(features);
+  for (mpc::Index k = 0; k < features; ++k)
+    means(k) = row_norm * static_cast<double>(mpc::Signed(sum(k, 0))) / rows;
+  if (const double length = means.norm(); length > row_norm) means *= row_norm / length;
+  return {means.begin(), means.end()};
+}
+
 }  // namespace
 
 bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
@@ -60,30 +80,57 @@ bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
 
 dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
   const auto& standardise = job.features.standardise;
-  GaussianTarget target{.coordinates = LayoutOf(MomentsOf(job)).size,
-                        .sensitivity = kStatisticsNorm,
-                        .epsilon = {},
-                        .sigma = standardise.sigma,
-                        .delta = job.privacy.delta,
-                        .accountant = job.privacy.accountant,
-                        .insiders = job.privacy.against == ml::Adversary::kInsider};
+  GaussianTarget target{
+      .coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : LayoutOf(MomentsOf(job)).size,
+      .sensitivity = kStatisticsNorm,
+      .epsilon = {},
+      .sigma = standardise.sigma,
+      .delta = job.privacy.delta,
+      .accountant = job.privacy.accountant,
+      .insiders = job.privacy.against == ml::Adversary::kInsider};
   if (!target.sigma) target.epsilon = standardise.share * job.privacy.epsilon.value();
   const auto event = EventOf(target, SigmaOf(target));
   (void)dp::DiscreteGaussian(ml::CountVariance(event.sigma, kStatisticsNorm));
   return event;
 }
 
-mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, std::int64_t capacity) {
+mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party,
+                             const LoadOptions& options) {
+  const auto capacity = job.data.rows.at(static_cast<std::size_t>(party));
+  if (IsOfExtracted(job)) {
+    auto with_capacity = options;
+    with_capacity.capacity = capacity;
+    return SumOfRows(LoadRecords(job, files, with_capacity).x, job.features.row_norm);
+  }
   const auto moments = MomentsOf(job);
   return SumStatistics(moments, LayoutOf(moments), files, capacity).sum;
 }
 
+mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm) {
+  const auto size = static_cast<std::size_t>(rows.cols()) + 1;
+  std::vector<double> vector(size, kRootOfHalf);
+  std::vector<std::int64_t> encoded(size);
+  mpc::RingMatrix sum = mpc::RingMatrix::Zero(rows.cols() + 1, 1);
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    for (Eigen::Index k = 0; k < rows.cols(); ++k)
+      vector[static_cast<std::size_t>(k)] = kRootOfHalf * static_cast<double>(rows(row, k)) / row_norm;
+    ml::EncodeBounded(vector, kStatisticsBits, kStatisticsNorm, encoded);
+    for (std::size_t k = 0; k < size; ++k)
+      sum(static_cast<mpc::Index>(k), 0) += static_cast<std::uint64_t>(encoded[k]);
+  }
+  return sum;
+}
+
 DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma) {
+  auto standardised = job;
+  standardised.features.standardise = {};
+  if (IsOfExtracted(job)) {
+    standardised.features.means = MeansOf(sum, job.features.row_norm);
+    return standardised;
+  }
   const auto moments = MomentsOf(job);
   const auto layout = LayoutOf(moments);
   const auto estimates = EstimatesOf(moments, layout, sum, sigma);
-  auto standardised = job;
-  standardised.features.standardise = {};
   for (std::size_t k = 0; k < layout.moments.size(); ++k) {
     auto& column = standardised.data.columns.at(layout.moments[k].column);
     const auto& [value, noise] = estimates.moments[k].deviation;
@@ -102,12 +149,14 @@ DpsgdSettings OpenMoments(mpc::Context& party, const DpsgdSettings& job, const d
                      std::move(stream));
   const auto opened = sums.Next(party, own);
   auto standardised = Standardised(job, opened.value(), event.sigma);
-  protocols::RequireSameEverywhere(party, DpsgdJson(standardised), "means and scales of columns");
+  protocols::RequireSameEverywhere(party, DpsgdJson(standardised), "means and scales of features");
   return standardised;
 }
 
 std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised) {
   std::vector<ReleasedValue> values;
+  const auto extracted = standardised.features.means.size();
+  if (extracted > 0) values.push_back({.name = "standardise.means", .value = static_cast<double>(extracted)});
   for (const auto& column : standardised.data.columns) {
     if (!IsStandardised(standardised.data, column)) continue;
     values.push_back({.name = fmt::format("standardise.{}.mean", column.name), .value = column.mean});
@@ -117,6 +166,8 @@ std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised) {
 }
 
 nlohmann::ordered_json StandardisationJson(const DpsgdSettings& standardised, double sigma) {
+  if (IsOfExtracted(standardised))
+    return {{"sigma", sigma}, {"features", standardised.features.means.size()}};
   auto columns = nlohmann::ordered_json::array();
   for (const auto& column : standardised.data.columns) {
     if (IsStandardised(standardised.data, column))

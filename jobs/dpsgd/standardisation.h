@@ -7,11 +7,13 @@
 #include "dp/record/record.h"
 #include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
+#include "jobs/records/load_records.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"
 
-/// Means and scales of columns of numbers from one noisy sum of the records that are trained on afterwards: the moments of
-/// a job of statistics, on its lattice and with its bound (docs/explanation/privacy.md, "Standardised features").
+/// Means and scales of columns of numbers, or means of extracted features, from one noisy sum of the records that are
+/// trained on afterwards: the moments of a job of statistics, or the rows, on its lattice and with its bound
+/// (docs/explanation/privacy.md, "Standardised features").
 namespace trefoil::jobs {
 
 /// A scale is at least this part of its column's range.
@@ -24,15 +26,21 @@ inline constexpr double kLeastScale = 1e-6;
 /// itself. Throws ConfigError where none does, or noise is out of the sampler's domain. Pre: features.standardise.
 [[nodiscard]] dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job);
 
-/// What the records of a file add to the sum, `capacity` of them at most: StandardisationEvent().coordinates x 1, in units
-/// in which a record adds kStatisticsNorm at most. Throws DataError as data::Load. Pre: features.standardise.
-[[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files,
-                                           std::int64_t capacity);
+/// What the records of a file add to the sum, as many at most as the job declares for `party`: StandardisationEvent()
+/// .coordinates x 1, in units in which a record adds kStatisticsNorm at most. `options`: of extracted features, as
+/// LoadRecords(). Throws DataError as data::Load. Pre: features.standardise.
+[[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party,
+                                           const LoadOptions& options = {});
+
+/// The same of extracted rows: of each feature the sum, and last how many rows there are. A row and the 1 that counts it are
+/// one vector on the lattice; a row that is longer than `row_norm` counts as a shorter one.
+[[nodiscard]] mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm);
 
 /// The job with the means and scales that an opened sum gives its columns, by which records are read from here on, and
 /// without features.standardise: a mean lies within its column's range, a scale is the deviation, but at least the
 /// root of the noise on the variance and kLeastScale of the range, and at most half of it. Of sums of zeros the middle of
-/// the range, and half of it.
+/// the range, and half of it. Of extracted features the means are features.means, shortened to row_norm where noise has
+/// made them longer than any mean of rows is; of sums of zeros zeros.
 /// `sigma`: the sum's noise multiplier; 0: it has no noise. Pre: features.standardise.
 [[nodiscard]] DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma);
 
@@ -44,7 +52,8 @@ inline constexpr double kLeastScale = 1e-6;
                                         const dp::GaussianReleases& event, const mpc::RingMatrix& own,
                                         RandomStream stream);
 
-/// What the columns of a job of Standardised() were standardised by, for the session log and for the summary.
+/// What the columns of a job of Standardised() were standardised by, for the session log and for the summary; of extracted
+/// features only how many there are, as their means are in the model.
 [[nodiscard]] std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised);
 [[nodiscard]] nlohmann::ordered_json StandardisationJson(const DpsgdSettings& standardised, double sigma);
 

@@ -17,6 +17,7 @@ using data::FeatureMethod;
 using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxColumns = 1'000'000;
+constexpr double kLargestMean = 1024;  // as row_norm
 constexpr WholeInterval kSmallNumber{1, 1000};
 
 const OneOf<FeatureMethod>& Methods() {
@@ -166,12 +167,30 @@ void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
     "Numbers at the model's output. Needs a build with OpenCV.");
 }
 
+/// Means of extracted features that are public.
+void MeansField(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) {
+  v("means", s.means, Numbers{-kLargestMean, kLargestMean, "numbers from -1024 to 1024, one a feature"},
+    Default(std::vector<double>{}).LeftOut(),
+    "One a feature that is extracted: subtracted from rows of length `row_norm`, which are scaled to it "
+    "again. "
+    "In a released model what `standardise` found.");
+  v.Check([&](const Section& table) {
+    if (s.means.empty()) return;
+    const auto columns = data::ExtractedColumns(s.extraction, data.features);
+    if (std::ssize(s.means) != columns)
+      table.Fail("means", fmt::format("found {} numbers, expected {}, one a feature that is extracted",
+                                      s.means.size(), columns));
+  });
+}
+
 /// Means and scales that a training finds out itself.
 void StandardiseFields(FieldVisitor& v, StandardiseSpec& s) {
   v("standardise", s.on, OneOf<bool>{{false, "none"}, {true, "private"}}, Default(false).LeftOut(),
     "`private`: before the training, means and scales of all columns of kind `number`, which have `low` and "
     "`high` then, come from one sum of all records with noise, which opens to the three parties and is "
-    "charged (`privacy.md`, \"Standardised features\").");
+    "charged (`privacy.md`, \"Standardised features\"). With method `hog`, `scatter` or `onnx` it is the "
+    "means "
+    "of the extracted features, as `means` has them.");
   const auto refusal = [](const char* expected) { return fmt::format("found it, expected {}", expected); };
   v.When({s.on, "features.standardise \"private\"", refusal("features.standardise \"private\" with it")},
          [&] {
@@ -215,6 +234,9 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
       "`fraction_bits`, which they have without it. With fewer, a number of a row takes fewer bytes "
       "(`row_bits` of `plan`), and is rounded towards zero to a multiple of 2^(−`fraction_bits`): pixels and "
       "counts have few anyway.");
+    v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter, FeatureMethod::kOnnx},
+              "method \"hog\", \"scatter\" or \"onnx\""),
+           [&] { MeansField(v, s, data); });
     StandardiseFields(v, s.standardise);
   });
   v.Check([&](const Section& table) {

@@ -51,8 +51,17 @@ data::Table WithFeatures(const RecordSchema& schema, data::Table table, const Lo
   }
   ThreadPool pool(ThreadsFor(options.threads));
   data::Extract(features.extraction, table, pool, options.feature_model);
-  data::NormaliseRowsTo(table.x, features.row_norm);
+  ScaleExtracted(features, table.x);
   return table;
+}
+
+void ScaleExtracted(const FeatureSpec& features, data::Matrix& x) {
+  data::NormaliseRowsTo(x, features.row_norm);
+  if (features.means.empty()) return;
+  const auto count = static_cast<Eigen::Index>(features.means.size());
+  Require(count == x.cols(), "ScaleExtracted: a mean for each feature");
+  x.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(features.means.data(), count).cast<float>();
+  data::NormaliseRowsTo(x, features.row_norm);
 }
 
 data::Table LoadRecords(const RecordSchema& schema, const data::DataFiles& files,

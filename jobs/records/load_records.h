@@ -36,6 +36,10 @@ struct LoadOptions {
 [[nodiscard]] data::Table WithFeatures(const RecordSchema& schema, data::Table table,
                                        const LoadOptions& options = {});
 
+/// Makes extracted features rows: scaled up or down to the job's row_norm, and with its means moved by them and scaled
+/// to it again (but for zeros). Pre: as many columns as means, where there are any.
+void ScaleExtracted(const FeatureSpec& features, data::Matrix& x);
+
 /// ReadRecords(), then WithFeatures().
 [[nodiscard]] data::Table LoadRecords(const RecordSchema& schema, const data::DataFiles& files,
                                       const LoadOptions& options = {});

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/dataset/spec.h"
 #include "data/features/features.h"
@@ -11,8 +12,8 @@
 
 namespace trefoil::jobs {
 
-/// Whether the means and scales of columns of numbers come from the records themselves (docs/explanation/privacy.md,
-/// "Standardised features"), and what that may tell.
+/// Whether the means and scales of columns of numbers, or the means of extracted features, come from the records
+/// themselves (docs/explanation/privacy.md, "Standardised features"), and what that may tell.
 struct StandardiseSpec {
   bool on = false;
   std::optional<double> sigma{};  ///< noise multiplier; empty: by `share`
@@ -20,9 +21,12 @@ struct StandardiseSpec {
 };
 
 struct FeatureSpec {
-  data::FeatureSpec extraction;        ///< what each party does to its own records before it shares them
-  double row_norm = 1.0;               ///< public bound on the norm of a row, bias excluded
-  StandardiseSpec standardise{};       ///< of type "dpsgd"; never of a released model's records
+  data::FeatureSpec extraction;   ///< what each party does to its own records before it shares them
+  double row_norm = 1.0;          ///< public bound on the norm of a row, bias excluded
+  StandardiseSpec standardise{};  ///< of type "dpsgd"; never of a released model's records
+  /// Of extracted features, of type "dpsgd": subtracted from rows of length row_norm, which are scaled to it again;
+  /// empty: none.
+  std::vector<double> means{};
   std::optional<int> fraction_bits{};  ///< of type "dpsgd": of rows in its steps; empty: the schema's
 };
 

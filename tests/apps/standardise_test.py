@@ -5,11 +5,13 @@ import json
 import math
 import random
 import statistics
+import struct
 import unittest
+import zipfile
 
 from model_readers import Onnx
 from plain_models import read_model
-from trefoil_program import ProgramTest
+from trefoil_program import ProgramTest, TINY_JOB
 
 JOB = """
 version = 1
@@ -140,6 +142,54 @@ class Standardise(ProgramTest):
         released = [json.loads(line) for line in (self.folder / "run/party-1/out/audit.jsonl").read_text().splitlines()]
         self.assertIn("standardise.age.mean", json.dumps(released))
         self.fail_with(2, "features.standardise: found \"private\"", "audit", "--job", self.job, "--canaries", "50", *target)
+
+    def test_subtracts_the_means_of_extracted_features(self):
+        """Noise on a mean is 0.01 √1.5 √2 2/900, 4e-5. Rows without means are extracted by another job of the same features."""
+        hog = ("--set", "features.method=hog", "--set", "features.cell=7", "--set", "features.row_norm=2.0")
+        self.job = self.write("job.toml", TINY_JOB)
+        found = ("features.standardise=private", "features.standardise_sigma=0.01", "privacy.sigma=0.05", "training.steps=20")
+        self.succeed("local", "--job", self.job, "--out", "run", *hog, *(word for key in found for word in ("--set", key)))
+        with zipfile.ZipFile(self.folder / "run/model.npz") as archive:
+            content = archive.read("job.npy")
+        job = json.loads(content[content.index(b"\n") + 1:].decode())
+        self.assertNotIn("standardise", job["features"])
+        means = job["features"]["means"]
+        rows = [row for party in range(3) for row in self.extracted(f"run/party-{party}/data/{{}}-ubyte.gz", "images-idx3", hog)]
+        self.assertEqual((len(rows), len(means)), (900, 324))
+        for mean, column in zip(means, zip(*rows)):
+            self.assertAlmostEqual(mean, statistics.fmean(column), delta=5e-4)
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual([(event["kind"], event.get("coordinates")) for event in events][0], ("gaussian_releases", 325))
+        self.assertEqual(self.summary("run")["standardisation"], {"sigma": events[0]["sigma"], "features": 324})
+
+        numbers = read_model(self.folder / "run/model.npz")
+        weights, bias = numbers[:-10], numbers[-10:]
+        test, = (self.folder / "run/test").glob("*images*")
+        centred = []
+        for row in self.extracted(str(test), "", hog)[:100]:
+            moved = [value - mean for value, mean in zip(row, means)]
+            centred.append([2 * value / math.hypot(*moved) for value in moved])
+        plain = [[sum(w * x for w, x in zip(weights[k::10], row)) + bias[k] for k in range(10)] for row in centred]
+        model = ("--model", "run/model.npz", "--data", "run/test")
+        scores = list(csv.DictReader(self.succeed("predict", *model, "--scores").splitlines()))
+        for said, wanted in zip(scores, plain):
+            for k in range(10):
+                self.assertAlmostEqual(float(said[f"score_{k}"]), wanted[k], delta=1e-3)
+        evaluated = json.loads(self.succeed("evaluate", *model, "--json"))
+        self.assertEqual(evaluated["accuracy"], self.summary("run")["accuracy"])
+        self.succeed("export", "--model", "run/model.npz", "--format", "onnx", "--out", "e.onnx")
+        onnx = Onnx((self.folder / "e.onnx").read_bytes())
+        for row, wanted in zip(self.extracted(str(test), "", hog)[:5], plain):
+            for said, score in zip(onnx.run(row), wanted, strict=True):
+                self.assertAlmostEqual(said, score, delta=1e-3)
+
+    def extracted(self, file, name, settings):
+        images = file.format(name)
+        self.succeed("features", "--job", self.job, "--in", images, images.replace("images-idx3", "labels-idx1"), "--out", "x.npz", *settings)
+        with zipfile.ZipFile(self.folder / "x.npz") as archive:
+            content = archive.read("x.npy")
+        values = struct.unpack(f"<{(len(content) - content.index(10) - 1) // 4}f", content[content.index(10) + 1:])
+        return [values[k : k + 324] for k in range(0, len(values), 324)]
 
 
 if __name__ == "__main__":

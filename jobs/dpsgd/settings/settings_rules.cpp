@@ -227,9 +227,12 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const std::string& cause) {
     features.Fail("standardise", "found \"private\", expected \"none\" with " + cause);
   };
-  if (job.data.format != data::Format::kCsv) refuse("another data.format than \"csv\", which has no columns");
-  if (job.features.extraction.method != data::FeatureMethod::kNone)
-    refuse("features.method, whose features have no declared range");
+  const auto method = job.features.extraction.method;
+  if (method == data::FeatureMethod::kHashText)
+    refuse("features.method \"hash-text\", whose rows are mostly zeros");
+  if (method == data::FeatureMethod::kNone && job.data.format != data::Format::kCsv)
+    refuse("another data.format than \"csv\" and no features.method: there are no columns");
+  if (!job.features.means.empty()) refuse("features.means, which are given");
   if (job.data.vertical) refuse("data.partition \"vertical\"");
   if (job.privacy.groups()) refuse("privacy.unit \"group\"");
   if (job.training.checkpoint_every > 0)
@@ -239,7 +242,7 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
   if (job.privacy.sigma && !job.features.standardise.sigma)
     features.Fail("standardise_sigma",
                   "missing with privacy.sigma, where there is no privacy.epsilon to take a share of");
-  CheckStandardisedColumns(job, document.Table("data"), refuse);
+  if (method == data::FeatureMethod::kNone) CheckStandardisedColumns(job, document.Table("data"), refuse);
 }
 
 /// What rows with bits of their own ask of the rest of the job.

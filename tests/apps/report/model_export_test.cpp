@@ -121,6 +121,12 @@ TEST_F(OnnxOfTest, NormalisesExtractedFeatures) {
     data::Matrix prepared = Rows();
     data::NormaliseRowsTo(prepared, model.schema.records.features.row_norm);
     ExpectScores(model, Rows() * size, prepared);
+    auto& features = model.schema.records.features;
+    features.means = {0.5, -0.25, 0, 0.125, 1, -1, 0.5, 0.25, -0.5};
+    prepared.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(features.means.data(), 9).cast<float>();
+    data::NormaliseRowsTo(prepared, features.row_norm);
+    ExpectScores(model, Rows() * size, prepared);
+    features.means.clear();
   }
 }
 
