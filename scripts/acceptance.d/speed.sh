@@ -17,6 +17,7 @@ CHECKS=(
   "growth: with batch, features and classes, plotted: rounds always the same"
   "larger-than-memory: a data set of 10 GiB at every party, trained on with 2 GiB of address space each"
   "noise: discrete Gaussian, at least 2 million samples a second on one core"
+  "peer: faster than MP-SPDZ (built in the folder MP_SPDZ, see performance.md) in turns with it, loopback"
 )
 
 scale=${TREFOIL_SCALE:-1}
@@ -216,4 +217,14 @@ check_noise() {
 print(min(run["items_per_second"] for run in json.load(open(sys.argv[1]))["benchmarks"]))' "$work/noise.json") || return
   measured "$(python3 -c "print(f'{$slowest / 1e6:.1f} million a second, the slowest standard deviation')")"
   holds "$slowest >= 2e6"
+}
+
+check_peer() {
+  [ -n "${MP_SPDZ:-}" ] || skip "MP_SPDZ names no folder of MP-SPDZ"
+  build && build_kernels || return
+  local status=0
+  "$helpers/peer.py" build/bin/trefoil build/bin/kernels_benchmark "$MP_SPDZ" --json "$work/peer.json" >"$work/peer.txt" || status=$?
+  cat "$work/peer.txt"
+  measured "$(grep -v '^turn' "$work/peer.txt" | sed 's/  */ /g' | paste -sd ';' | sed 's/;/; /g')"
+  return "$status"
 }
