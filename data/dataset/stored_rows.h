@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/dataset/spec.h"
+#include "data/formats/positioned_file.h"
 
 namespace trefoil::data {
 
@@ -31,11 +32,11 @@ class StoredRows {
   void Check() const;
 
  private:
-  class File;
-  StoredRows(const DataSpec& spec, std::shared_ptr<const File> file) : spec_(spec), file_(std::move(file)) {}
+  StoredRows(const DataSpec& spec, std::shared_ptr<const PositionedFile> file)
+      : spec_(spec), file_(std::move(file)) {}
 
   DataSpec spec_;
-  std::shared_ptr<const File> file_;
+  std::shared_ptr<const PositionedFile> file_;
   std::string descr_;  ///< of NPY; empty: unsigned bytes
   std::size_t item_ = 1;
   std::size_t start_ = 0;  ///< where the rows begin in the file
