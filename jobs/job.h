@@ -257,7 +257,7 @@ class Job {
   /// Its parties are of `ranks` machines each (mpc/ranks.h), and Plan() is of what the first of them sends. Right after the
   /// job is read, on every rank. Throws ConfigError where its type or its settings do not allow for more than one.
   virtual void UseRanks(int ranks);
-  /// The machines of this party, after UseRanks(ranks.count()), before Run or Serve; they outlive the job.
+  /// The machines of this party, after UseRanks(ranks.count()), before Inputs, Run or Serve; they outlive the job.
   virtual void TakeRanks(mpc::Ranks& ranks);
 
   /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program` outlives the
@@ -280,8 +280,12 @@ class Job {
   /// The secure computation, once all inputs are loaded. Cost: Plan(). Throws NetworkError, ProtocolError, and
   /// what `output` throws.
   [[nodiscard]] virtual JobResult Run(mpc::Context& party, Output& output) = 0;
-  /// What ranks above 0 do in place of Inputs and Run: their part of rank 0's work, on data that this gives them, until it
-  /// needs them no more. Throws NetworkError, ProtocolError.
+  /// What ranks above 0 do while rank 0 loads its inputs: of most types nothing. Throws ConfigError or DataError, and
+  /// NetworkError of the party's ranks.
+  virtual void ServeInputs(const PartyFile& /*party*/, const std::string& /*party_file*/,
+                           const Resources& /*resources*/) {}
+  /// What ranks above 0 do in place of Run: their part of rank 0's work, on data that this gives them or that ServeInputs
+  /// has read, until it needs them no more. Throws NetworkError, ProtocolError.
   virtual void Serve(mpc::Context& party);
   /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
   /// or nothing.

@@ -166,19 +166,17 @@ void PartySession::NoteFailure(int code, net::AbortReason reason, const std::str
   }
 }
 
-int PartySession::FailBeforeStart(const std::exception& error, const net::MeshConfig& config) {
-  const auto reason = ReasonFor(error);
-  const auto code = ExitCodeOf(error);
-  if (log_) Log(CauseOf(error), jobs::LogLevel::kError);
-  ReportError(CauseOf(error));
+void PartySession::FailBeforeStart(int code, net::AbortReason reason, const std::string& cause,
+                                   const net::MeshConfig& config) {
+  if (log_) Log(cause, jobs::LogLevel::kError);
+  ReportError(cause);
   try {
     if (audit_) (void)audit_->Failed(code, reason);
-    if (MendsSoon(reason.code)) return code;
+    if (MendsSoon(reason.code)) return;
     (void)net::RefuseMesh(config, reason,
                           std::min<std::chrono::milliseconds>(party_.start_timeout, kTelling));
   } catch (const std::exception&) {  // the operator knows the first cause; the peers wait in vain
   }
-  return code;
 }
 
 std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,

@@ -72,8 +72,9 @@ class PartySession {
   void Disconnect();
 
   /// For an error before Connect: tells the operator; then, where they would wait in vain (bad data, no disk,
-  /// no memory, no budget), the peers that come within three seconds. Returns the exit code.
-  int FailBeforeStart(const std::exception& error, const net::MeshConfig& config);
+  /// no memory, no budget), the peers that come within three seconds.
+  void FailBeforeStart(int code, net::AbortReason reason, const std::string& cause,
+                       const net::MeshConfig& config);
 
   /// Tells the connected peers and auditors of a failure, and the operator in `cause`.
   void Fail(int code, net::AbortReason reason, const std::string& cause);

@@ -218,7 +218,6 @@ void RunConnected(Run& run, net::MeshTransport& mesh) {
   if (run.group != nullptr) run.group->ranks().Barrier();  // all lanes stand before anything is charged
   run.output.emplace(run.session, *run.job, *run.budget, run.state ? &*run.state : nullptr, mesh,
                      run.options);
-  if (run.group != nullptr) run.job->TakeRanks(run.group->ranks());
   const auto result = run.job->Run(context, *run.output);
   WriteResults(run.session, *run.job, result, *run.output, CostOf(run, mesh, start, processor_seconds));
   EndTogether(run, context);
@@ -298,6 +297,14 @@ RankFailure EndInFailure(Run& run, const std::exception& error) {
   return failure;
 }
 
+RankFailure EndBeforeStart(Run& run, const std::exception& error, const net::MeshConfig& config) {
+  RankFailure failure{.code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = CauseOf(error)};
+  if (dynamic_cast<const RanksEnded*>(&error) != nullptr)
+    failure = run.group->Failure(kCauseComes).value_or(failure);
+  run.session.FailBeforeStart(failure.code, failure.reason, failure.cause, config);
+  return failure;
+}
+
 /// What ends the run at this rank ends it at all of the party.
 int End(Run& run, const RankFailure& failure) {
   if (run.group != nullptr) run.group->End(failure);
@@ -317,6 +324,7 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
     throw ConfigError(fmt::format("party.ranks: found {}, expected 1, but for trefoil run", party.ranks));
   }
   job->UseRanks(party.ranks);
+  if (group != nullptr) job->TakeRanks(group->ranks());
   const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);
   ListenWhereTold(options, party);
   Run run{.options = options,
@@ -338,17 +346,17 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   }
   auto config = MeshConfigOf(run.session.party(), job->Json());
   try {
+    if (group != nullptr) LetBegin(group->ranks(), true);
     Prepare(run, planned);
+    if (group != nullptr) group->ranks().Barrier();  // the others have read what they read
   } catch (const std::exception& error) {
-    const int code = run.session.FailBeforeStart(error, config);
-    return End(run, {.code = code, .reason = ReasonFor(error), .cause = CauseOf(error)});
+    return End(run, EndBeforeStart(run, error, config));
   }
   try {
     if (group != nullptr) {
       group->SetLastNote([&run](const RankFailure& failure) {
         run.session.NoteFailure(failure.code, failure.reason, failure.cause);
       });
-      LetBegin(group->ranks(), true);
     }
     auto& mesh = run.session.Connect(std::move(config));
     if (group != nullptr) group->SetLinks(&mesh);

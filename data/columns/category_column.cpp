@@ -28,26 +28,30 @@ std::size_t PlaceOf(const CategoryColumn& column, const std::vector<std::string>
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> ReadCategories(const DataFiles& files, const CategoryColumn& column,
-                                                       std::optional<std::int64_t> capacity) {
+void RequireCapacity(const DataFiles& files, std::int64_t records, std::int64_t capacity) {
+  if (records > capacity)
+    ThrowDataError(files.place(), "", std::to_string(records) + " records",
+                   "at most the " + std::to_string(capacity) + " that the job declares");
+}
+
+Categories ReadCategories(const DataFiles& files, const CategoryColumn& column,
+                          std::optional<std::int64_t> capacity) {
   TableReader reader(files, column.header);
-  const auto names = NamesOf(column, reader);
+  Categories categories{.columns = NamesOf(column, reader), .of_records = {}};
+  const auto& names = categories.columns;
   const auto place = PlaceOf(column, names, reader);
   std::map<std::string, std::size_t> numbers;
   for (std::size_t v = 0; v < column.values.size(); ++v) numbers.emplace(column.values[v], v);
-  std::vector<std::optional<std::size_t>> categories;
+  auto& records = categories.of_records;
   while (reader.Next()) {
     if (reader.fields().size() != names.size()) {
       ThrowDataError(reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
                      std::to_string(names.size()));
     }
     const auto number = reader.IsNull(place) ? numbers.end() : numbers.find(reader.fields()[place]);
-    categories.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
+    records.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
   }
-  if (capacity && categories.size() > static_cast<std::size_t>(*capacity)) {
-    ThrowDataError(files.place(), "", std::to_string(categories.size()) + " records",
-                   "at most the " + std::to_string(*capacity) + " that the job declares");
-  }
+  if (capacity) RequireCapacity(files, static_cast<std::int64_t>(records.size()), *capacity);
   return categories;
 }
 

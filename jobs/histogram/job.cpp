@@ -14,7 +14,8 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/histogram/settings.h"
-#include "jobs/job_of.h"
+#include "jobs/histogram/shared_counts.h"
+#include "jobs/ranks/ranked_job_of.h"
 #include "jobs/records/local_data.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
@@ -33,9 +34,9 @@ constexpr int kCountBits = 16;
 constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
 constexpr std::uint64_t kOne = std::uint64_t{1} << kCountBits;
 
-class HistogramJob : public JobOf<HistogramSettings> {
+class HistogramJob : public RankedJobOf<HistogramSettings> {
  public:
-  explicit HistogramJob(HistogramSettings job) : JobOf(std::move(job)) {
+  explicit HistogramJob(HistogramSettings job) : RankedJobOf(std::move(job)) {
     if (this->job().gaussian) sigma_ = SigmaOf(Target());
   }
 
@@ -52,6 +53,7 @@ class HistogramJob : public JobOf<HistogramSettings> {
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  void Serve(mpc::Context& party) override;
 
  private:
   [[nodiscard]] bool OnDeposits() const { return job().store.on; }
@@ -62,7 +64,10 @@ class HistogramJob : public JobOf<HistogramSettings> {
   [[nodiscard]] GaussianTarget Target() const;
   /// The lattice of counts and noise.
   [[nodiscard]] int CountBits() const { return job().gaussian ? kCountBits : 0; }
-  [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
+  [[nodiscard]] RingMatrix OwnCounts() const;
+  [[nodiscard]] RingMatrix OwnSlice() const;
+  [[nodiscard]] std::optional<RingMatrix> Open(mpc::Context& party, const RingMatrix& slice,
+                                               const ml::StepNoise& noise) const;
   [[nodiscard]] mpc::AdditiveShare DepositedCounts(SharedRecords::Checked& deposits) const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] double Reach() const;
@@ -70,8 +75,8 @@ class HistogramJob : public JobOf<HistogramSettings> {
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
-  double sigma_ = 0;                                 ///< noise multiplier, with Gaussian noise
-  std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
+  double sigma_ = 0;       ///< noise multiplier, with Gaussian noise
+  OwnRecordValues own_{};  ///< this machine's, after Load
 };
 
 std::string HistogramJob::Title() const {
@@ -107,14 +112,15 @@ std::vector<dp::RecordedEvent> HistogramJob::Events() const {
 
 JobCost HistogramJob::Cost() const {
   JobCost cost;
-  cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(values(), job().to)
-                                : ml::OpenNoisyCountsCost(values(), job().to));
+  const auto slice = SliceOf(values());
+  cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
+                                : ml::OpenNoisyCountsCost(slice, job().to));
   if (OnDeposits()) cost.apart = "the checks of deposits and the sums of their rows";
   const auto counts = static_cast<double>(values());
   const auto& rows = job().data.rows;
-  const auto most = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
+  const auto most = static_cast<double>(SliceOf(*std::max_element(rows.begin(), rows.end())));
   if (!job().randomiser) {
-    cost.work.draws = counts;
+    cost.work.draws = static_cast<double>(slice);
   } else {
     cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
   }
@@ -124,9 +130,9 @@ JobCost HistogramJob::Cost() const {
                             : sizeof(std::optional<std::size_t>);
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) =
-        kBytesOfShare * counts + (job().store.memory
-                                      ? RowMemory(job())
-                                      : static_cast<double>(rows.at(OnDeposits() ? 0 : party)) * of_row);
+        kBytesOfShare * counts +
+        (job().store.memory ? RowMemory(job())
+                            : static_cast<double>(SliceOf(rows.at(OnDeposits() ? 0 : party))) * of_row);
   cost.results = AtReceivers(counts * kBytesOfALine);
   return cost;
 }
@@ -135,7 +141,8 @@ std::string HistogramJob::Split(const SplitTarget& target) const {
   RequireOwnRecords(job().store, target);
   return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     std::vector<int> labels;
-    for (const auto& category : data::ReadCategories(source, job().column))
+    const auto read = data::ReadCategories(source, job().column);
+    for (const auto& category : read.of_records)
       labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
     return labels;
   });
@@ -145,23 +152,25 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
                                const Resources& /*resources*/) {
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
+  if (rank_count() > 1) RequireFiles(party.data, party_file);
   const auto declared = job().data.rows.at(static_cast<std::size_t>(party.id));
-  records_ = data::ReadCategories(party.data, job().column, declared);
-  WarnOwner(OwnerWarnings(declared, job().column.values, records_));
-  return fmt::format("{} records as the job declares them", records_.size());
+  own_ = ranks() == nullptr ? LoadValues(party.data, job().column, declared)
+                            : LoadSharedValues(party.data, job().column, declared, *ranks());
+  WarnOwner(OwnerWarnings(declared, job().column.values, own_.of_party));
+  return fmt::format("{} records as the job declares them", own_.of_party.records);
 }
 
-RingMatrix HistogramJob::OwnCounts(std::int64_t declared) const {
+RingMatrix HistogramJob::OwnCounts() const {
   std::vector<std::int64_t> counts(job().column.values.size());
   if (job().randomiser) {
     const auto randomiser = Randomiser();
     auto stream = RandomStream::FromSystem();
     // A record that is not there reports like one without any of the values: so nobody learns how many there
     // are.
-    for (std::size_t record = 0; record < static_cast<std::size_t>(declared); ++record)
-      randomiser.Report(stream, record < records_.size() ? records_[record] : std::nullopt, counts);
+    for (std::size_t record = 0; record < own_.records.size() + own_.absent; ++record)
+      randomiser.Report(stream, record < own_.records.size() ? own_.records[record] : std::nullopt, counts);
   } else {
-    for (const auto& value : records_) {
+    for (const auto& value : own_.records) {
       if (value) ++counts[*value];
     }
   }
@@ -169,6 +178,15 @@ RingMatrix HistogramJob::OwnCounts(std::int64_t declared) const {
   for (Index v = 0; v < values(); ++v)
     own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)]) << CountBits();
   return own;
+}
+
+RingMatrix HistogramJob::OwnSlice() const {
+  return ranks() == nullptr ? OwnCounts() : ml::SliceOfSum(OwnCounts(), *ranks());
+}
+
+std::optional<RingMatrix> HistogramJob::Open(mpc::Context& party, const RingMatrix& slice,
+                                             const ml::StepNoise& noise) const {
+  return Joined(ml::OpenNoisyCounts(party, slice, noise.values(), job().to), values());
 }
 
 mpc::AdditiveShare HistogramJob::DepositedCounts(SharedRecords::Checked& deposits) const {
@@ -180,9 +198,10 @@ mpc::AdditiveShare HistogramJob::DepositedCounts(SharedRecords::Checked& deposit
 }
 
 ml::StepNoise HistogramJob::OwnNoise() const {
-  if (job().randomiser) return {values(), 1};
-  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), sigma_, kOne, values());
-  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), values());
+  const Index slice = SliceOf(values());
+  if (job().randomiser) return {slice, 1};
+  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), sigma_, kOne, slice);
+  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), slice);
 }
 
 /// How far a central count's interval reaches to either side.
@@ -243,12 +262,20 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
     opened = ml::OpenNoisyCounts(party, counts, noise.values(), job().to);
     result.summary["deposits"] = std::move(deposits.summary);
   } else {
-    const auto own = OwnCounts(job().data.rows.at(static_cast<std::size_t>(party.self())));
+    const auto own = OwnSlice();
     output.Settle(Events());
-    opened = ml::OpenNoisyCounts(party, own, noise.values(), job().to);
+    WaitForSettled();
+    opened = Open(party, own, noise);
   }
   if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
   return result;
+}
+
+void HistogramJob::Serve(mpc::Context& party) {
+  const auto noise = OwnNoise();
+  const auto own = OwnSlice();
+  WaitForSettled();
+  (void)Open(party, own, noise);
 }
 
 std::unique_ptr<Job> ReadHistogram(const toml::table& root, const std::string& file) {

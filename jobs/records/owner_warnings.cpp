@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 #include "data/columns/feature_columns.h"
 #include "data/dealing/repeated_rows.h"
@@ -128,31 +129,27 @@ std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
 }
 
 std::vector<std::string> OwnerWarnings(std::int64_t declared, const std::vector<std::string>& values,
-                                       const std::vector<std::optional<std::size_t>>& records) {
+                                       const ValueCounts& found) {
   Lines lines;
-  AddRows(declared, static_cast<std::int64_t>(records.size()), lines);
-  if (records.empty()) return lines;
-  std::vector<bool> seen(values.size());
-  std::size_t without = 0;
-  for (const auto& value : records) {
-    if (value) seen.at(*value) = true;
-    if (!value) ++without;
-  }
-  const auto missing = std::count(seen.begin(), seen.end(), false);
+  AddRows(declared, found.records, lines);
+  if (found.records == 0) return lines;
+  const auto& counts = found.of_values;
+  const auto missing = std::count(counts.begin(), counts.end(), 0);
   if (missing > 0) {
-    const auto first = static_cast<std::size_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
+    const auto first = static_cast<std::size_t>(std::find(counts.begin(), counts.end(), 0) - counts.begin());
     lines.push_back(
         fmt::format("no record has {} of the {} declared values, \"{}\" first of all; a job without them "
                     "would tell that no record "
                     "here has them",
-                    missing, values.size(), values[first]));
+                    missing, values.size(), values.at(first)));
   }
-  if (without * 10 >= records.size())
+  const auto without = found.records - std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (without * 10 >= found.records)
     lines.push_back(
         fmt::format("{} of {} records have none of the declared values, and count for none; a job that "
                     "declares theirs would tell "
                     "that somebody here has them",
-                    without, records.size()));
+                    without, found.records));
   return lines;
 }
 

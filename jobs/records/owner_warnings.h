@@ -31,11 +31,17 @@ namespace trefoil::jobs {
 [[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
                                                      const std::vector<int>& classes);
 
-/// Of records of which each has one of `values` declared values of a column, by its number, or none: less than half of
-/// `declared`, values that none has, and, where it is a tenth of them at least, how many have none.
+/// What a column's records have.
+struct ValueCounts {
+  std::int64_t records = 0;
+  std::vector<std::int64_t> of_values{};  ///< how many have each of the declared values
+};
+
+/// Of records of which each has one of `values`, or none: less than half of `declared`, values that none has, and, where it
+/// is a tenth of them at least, how many have none.
 [[nodiscard]] std::vector<std::string> OwnerWarnings(std::int64_t declared,
                                                      const std::vector<std::string>& values,
-                                                     const std::vector<std::optional<std::size_t>>& records);
+                                                     const ValueCounts& found);
 
 /// Whether the released model takes all of this party's records for one class, though they are not of one: a line, or
 /// none. For the owner's eyes alone, as above, and with what acting on it would tell. `own`: records that are held

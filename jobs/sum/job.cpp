@@ -14,11 +14,12 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/deposited_records.h"
 #include "jobs/deposited_vectors.h"
-#include "jobs/job_of.h"
+#include "jobs/ranks/ranked_job_of.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/sum/own_sums.h"
 #include "jobs/sum/program_sums.h"
 #include "jobs/sum/settings.h"
+#include "jobs/sum/shared_sums.h"
 #include "jobs/sum/split_vectors.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/correct_counts.h"
@@ -29,10 +30,10 @@ namespace {
 
 using mpc::RingMatrix;
 
-class SumJob : public JobOf<SumSettings> {
+class SumJob : public RankedJobOf<SumSettings> {
  public:
   explicit SumJob(SumSettings job)
-      : JobOf(std::move(job)),
+      : RankedJobOf(std::move(job)),
         deposited_(this->job().store.on ? std::optional(VectorsOf(this->job())) : std::nullopt),
         sensitivity_(SensitivityInUnits(this->job())),
         sigma_(SigmaOf(Target(), [this](double sigma) { return EventAt(sigma); })) {
@@ -69,6 +70,7 @@ class SumJob : public JobOf<SumSettings> {
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  void Serve(mpc::Context& party) override;
 
  private:
   [[nodiscard]] GaussianTarget Target() const {
@@ -90,7 +92,8 @@ class SumJob : public JobOf<SumSettings> {
   std::optional<RecordSchema> deposited_;  ///< what owners deposit, where that is what the job is of
   std::uint64_t sensitivity_;              ///< in lattice units
   double sigma_;                           ///< noise multiplier
-  OwnSums own_;                            ///< after Load, but where a program brings the vectors
+  OwnSums
+      own_;  ///< after Load, but where a program brings the vectors; of several machines this one's slices
   VectorProgram* program_ = nullptr;
   std::optional<ProgramSums> of_program_{};  ///< after Load, then
 };
@@ -154,16 +157,20 @@ void SumJob::TakeVectorsOf(VectorProgram& program) {
 
 JobCost SumJob::Cost() const {
   JobCost cost{.apart = deposited_ ? kSumsApart : ""};
-  cost.session.Add(ml::NoisySumCost(job().dimension, job().to), static_cast<int>(job().calls));
+  const auto slice = SliceOf(job().dimension);
+  cost.session.Add(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
+  const auto own = static_cast<double>(slice);
   const auto all = numbers * static_cast<double>(job().calls);
-  cost.work.draws = all;
+  cost.work.draws = own * static_cast<double>(job().calls);
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const double rows = job().owners_sum ? 1.0 : deposited_ ? 0.0 : static_cast<double>(job().rows.at(party));
-    // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; one file of records, two
-    // noises that are drawn ahead, and a call's shares.
-    cost.memory.at(party) = sizeof(double) * (4 * all + rows * numbers) + 2 * sizeof(mpc::Word) * numbers +
-                            3 * kBytesOfShare * numbers;
+    // One file of records; of several machines the sum of some of its rows, and once more to be cut.
+    const double brought = rank_count() == 1 ? rows * numbers : 2 * numbers;
+    // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; two noises that are drawn
+    // ahead, and a call's shares.
+    cost.memory.at(party) = sizeof(double) * (cost.work.draws + 3 * all + brought) +
+                            2 * sizeof(mpc::Word) * own + 3 * kBytesOfShare * own;
     if (deposited_) cost.memory.at(party) += MemoryOfDeposits(*deposited_);
   }
   cost.results = AtReceivers(all * sizeof(double));
@@ -184,7 +191,9 @@ std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
     of_program_.emplace(job(), *program_, declared, std::move(coins));
     return fmt::format("a program that has {} records", of_program_->records());
   }
-  own_ = LoadOwnSums(job(), party, party_file, coins);
+  if (rank_count() > 1 && ranks() == nullptr) RequireParts(job(), party, party_file);
+  own_ = ranks() == nullptr ? LoadOwnSums(job(), party, party_file, coins)
+                            : LoadSharedSums(job(), party, party_file, coins, *ranks());
   if (declared == 0) return "none, as the job declares";
   return job().owners_sum ? fmt::format("a vector for each of {} calls", job().calls)
                           : fmt::format("{} vectors for {} calls", own_.rows, job().calls);
@@ -220,7 +229,7 @@ std::vector<double> SumJob::Decoded(const std::optional<RingMatrix>& sum) const 
 
 ml::SumSession SumJob::Session(int calls) const {
   return {.calls = calls,
-          .coordinates = job().dimension,
+          .coordinates = SliceOf(job().dimension),
           .sigma = sigma_,
           .sensitivity = sensitivity_,
           .to = job().to};
@@ -270,12 +279,15 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
   for (; call < Calls(); ++call) {
     const auto own = VectorOf(call);
     if (own) output.BeginCall(call);  // before its charge: what is charged has begun
-    if (call == first) output.Settle(Events());
+    if (call == first) {
+      output.Settle(Events());
+      WaitForSettled();
+    }
     if (!own) {
       EndTogether(party, call);
       break;
     }
-    const auto sum = Decoded(sums.Next(party, *own));
+    const auto sum = Decoded(Joined(sums.Next(party, *own), job().dimension));
     if (of_program_) of_program_->Opened(sum);
     if (!of_program_) opened.insert(opened.end(), sum.begin(), sum.end());
   }
@@ -284,6 +296,12 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
   if (of_program_) result.summary["calls_made"] = call;
   if (!opened.empty()) result.files.push_back(FileOf(opened));
   return result;
+}
+
+void SumJob::Serve(mpc::Context& party) {
+  ml::NoisySums sums(Session(Calls()), RandomStream::FromSystem());
+  WaitForSettled();
+  for (const auto& own : own_.of_calls) (void)Joined(sums.Next(party, own), job().dimension);
 }
 
 std::unique_ptr<Job> ReadSum(const toml::table& root, const std::string& file) {

@@ -27,24 +27,6 @@ std::vector<double> RowOf(const data::NpyArray& array, std::size_t row, const fs
   return numbers;
 }
 
-/// Of each row its group. Throws DataError for another number of keys than `rows`.
-std::vector<std::int64_t> ReadGroups(const SumSettings& job, const fs::path& file, std::size_t rows) {
-  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
-    if (shape != std::vector<std::size_t>{rows})
-      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
-                           fmt::format("{} keys, one a row", rows));
-  });
-  constexpr double kMaxKey = 0x1p53;  // beyond it different whole numbers are one double
-  std::vector<std::int64_t> keys;
-  for (const double key : data::NpyToDoubles(array, file)) {
-    if (!(std::abs(key) < kMaxKey) || key != std::floor(key))
-      data::ThrowDataError(file, fmt::format("record {}", keys.size() + 1), "another key",
-                           "a whole number of magnitude below 2^53");
-    keys.push_back(static_cast<std::int64_t>(key));
-  }
-  return GroupsOf(job, keys, file);
-}
-
 /// Of one call: every row is shortened, rounded and added, those that are not taken as zeros.
 RingMatrix SumOfVectors(const SumSettings& job, const data::NpyArray& vectors, const fs::path& file,
                         const std::vector<Word>& taken) {
@@ -54,12 +36,7 @@ RingMatrix SumOfVectors(const SumSettings& job, const data::NpyArray& vectors, c
 }
 
 RingMatrix OwnersSum(const SumSettings& job, const fs::path& file, std::int64_t records) {
-  const auto dimension = static_cast<std::size_t>(job.dimension);
-  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
-    if (shape != std::vector<std::size_t>{dimension})
-      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
-                           fmt::format("one vector of {} numbers", dimension));
-  });
+  const auto array = data::ReadNpy(file, OwnersSumShape(file, job.dimension));
   return RoundedOwnersSum(job, RowOf(array, 0, file), records, file);
 }
 
@@ -111,13 +88,30 @@ std::vector<std::int64_t> GroupsOf(const SumSettings& job, const std::vector<std
   return data::GroupNumbers(texts, job.max_group_rows, file);
 }
 
+std::vector<std::int64_t> ReadGroups(const SumSettings& job, const fs::path& file, std::size_t rows) {
+  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
+    if (shape != std::vector<std::size_t>{rows})
+      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
+                           fmt::format("{} keys, one a row", rows));
+  });
+  constexpr double kMaxKey = 0x1p53;  // beyond it different whole numbers are one double
+  std::vector<std::int64_t> keys;
+  for (const double key : data::NpyToDoubles(array, file)) {
+    if (!(std::abs(key) < kMaxKey) || key != std::floor(key))
+      data::ThrowDataError(file, fmt::format("record {}", keys.size() + 1), "another key",
+                           "a whole number of magnitude below 2^53");
+    keys.push_back(static_cast<std::int64_t>(key));
+  }
+  return GroupsOf(job, keys, file);
+}
+
 RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numbers, std::int64_t records,
-                            const fs::path& file) {
+                            const fs::path& file, std::size_t first) {
   const double most = static_cast<double>(records) * (job.norm_bound + job.allowance);
-  RingMatrix sum(job.dimension, 1);
+  RingMatrix sum(static_cast<Index>(numbers.size()), 1);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     if (std::abs(numbers[k]) > most)
-      data::ThrowDataError(file, fmt::format("number {}", k + 1), data::NumberText(numbers[k]),
+      data::ThrowDataError(file, fmt::format("number {}", first + k + 1), data::NumberText(numbers[k]),
                            fmt::format("at most {}, as {} records of norm {} may have",
                                        data::NumberText(most), records, job.norm_bound));
     // A power of two: nothing is lost but below the lattice.
@@ -127,10 +121,10 @@ RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numb
   return sum;
 }
 
-void RequireFinite(std::span<const double> vector, std::size_t row, const fs::path& file) {
+void RequireFinite(std::span<const double> vector, std::size_t row, const fs::path& file, std::size_t first) {
   for (std::size_t k = 0; k < vector.size(); ++k) {
     if (!std::isfinite(vector[k]))
-      data::ThrowDataError(file, fmt::format("record {}, number {}", row + 1, k + 1),
+      data::ThrowDataError(file, fmt::format("record {}, number {}", row + 1, first + k + 1),
                            data::NumberText(vector[k]), "a finite number");
   }
 }
@@ -161,26 +155,43 @@ void RefuseFiles(const PartyFile& party, const std::string& party_file) {
   }
 }
 
-data::NpyArray ReadVectors(const fs::path& file, std::int64_t dimension, std::int64_t most) {
-  return data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
+data::ShapeCheck VectorsShape(const fs::path& file, std::int64_t dimension, std::int64_t most) {
+  return [=](const std::vector<std::size_t>& shape, std::size_t) {
     if (shape.size() != 2 || shape[1] != static_cast<std::size_t>(dimension))
       data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
                            fmt::format("vectors of {} numbers, a row each", dimension));
     if (shape[0] > static_cast<std::size_t>(most))
       data::ThrowDataError(file, "", fmt::format("{} records", shape[0]),
                            fmt::format("at most the {} that the job declares", most));
-  });
+  };
+}
+
+data::ShapeCheck OwnersSumShape(const fs::path& file, std::int64_t dimension) {
+  return [=](const std::vector<std::size_t>& shape, std::size_t) {
+    if (shape != std::vector{static_cast<std::size_t>(dimension)})
+      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
+                           fmt::format("one vector of {} numbers", dimension));
+  };
+}
+
+data::NpyArray ReadVectors(const fs::path& file, std::int64_t dimension, std::int64_t most) {
+  return data::ReadNpy(file, VectorsShape(file, dimension, most));
+}
+
+SumFiles FilesOfSums(const SumSettings& job, const PartyFile& party, const std::string& party_file) {
+  const bool any = job.rows.at(static_cast<std::size_t>(party.id)) > 0;
+  const auto files = [&](const char* what, bool wanted) {
+    return FilesOf(party, what, job.calls, wanted && any, party_file);
+  };
+  return {.vectors = files("vectors", !job.owners_sum),
+          .summed = files("vector", job.owners_sum),
+          .keys = files("keys", job.groups())};
 }
 
 OwnSums LoadOwnSums(const SumSettings& job, const PartyFile& party, const std::string& party_file,
                     RandomStream& coins) {
   const auto records = job.rows.at(static_cast<std::size_t>(party.id));
-  const auto files = [&](const char* what, bool wanted) {
-    return FilesOf(party, what, job.calls, wanted && records > 0, party_file);
-  };
-  const auto vectors = files("vectors", !job.owners_sum);
-  const auto summed = files("vector", job.owners_sum);
-  const auto keys = files("keys", job.groups());
+  const auto [vectors, summed, keys] = FilesOfSums(job, party, party_file);
   OwnSums own;
   for (const auto& file : summed) own.of_calls.push_back(OwnersSum(job, file, records));
   for (std::size_t call = 0; call < vectors.size(); ++call) {

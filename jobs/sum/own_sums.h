@@ -62,15 +62,40 @@ class VectorSum {
                                                  const std::vector<std::int64_t>& keys,
                                                  const std::filesystem::path& file);
 
-/// What an owner has summed by itself, rounded to the lattice. Throws DataError naming `file` and the number for what
-/// `records` records cannot have. Pre: job.dimension finite numbers.
+/// What an owner has summed by itself, rounded to the lattice: the numbers from `first` on. Throws DataError naming `file`
+/// and the number for what `records` records cannot have. Pre: finite numbers.
 [[nodiscard]] mpc::RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numbers,
-                                               std::int64_t records, const std::filesystem::path& file);
+                                               std::int64_t records, const std::filesystem::path& file,
+                                               std::size_t first = 0);
 
-/// Throws DataError naming `file`, record `row` (from 0) and the number for what is not finite.
-void RequireFinite(std::span<const double> vector, std::size_t row, const std::filesystem::path& file);
+/// Throws DataError naming `file`, record `row` (from 0) and the number for what is not finite; `first`: which of the
+/// record's numbers is the vector's first.
+void RequireFinite(std::span<const double> vector, std::size_t row, const std::filesystem::path& file,
+                   std::size_t first = 0);
 
-/// A file of a call: NPY, rows x dimension. Throws DataError for another shape and more rows than `most`.
+/// The files of a party, one a call, of the kinds that the job asks for.
+struct SumFiles {
+  std::vector<std::filesystem::path> vectors{};
+  std::vector<std::filesystem::path> summed{};  ///< by their owner
+  std::vector<std::filesystem::path> keys{};    ///< of the rows of `vectors`
+};
+
+/// Throws ConfigError as LoadOwnSums.
+[[nodiscard]] SumFiles FilesOfSums(const SumSettings& job, const PartyFile& party,
+                                   const std::string& party_file);
+
+/// Of each of `rows` records the group that its key in `file` says. Throws DataError for another number of keys, and as
+/// GroupsOf.
+[[nodiscard]] std::vector<std::int64_t> ReadGroups(const SumSettings& job, const std::filesystem::path& file,
+                                                   std::size_t rows);
+
+/// Of a file of a call: throws DataError unless it is `dimension` numbers a row, and at most `most` rows; or, of what an
+/// owner has summed, `dimension` numbers.
+[[nodiscard]] data::ShapeCheck VectorsShape(const std::filesystem::path& file, std::int64_t dimension,
+                                            std::int64_t most);
+[[nodiscard]] data::ShapeCheck OwnersSumShape(const std::filesystem::path& file, std::int64_t dimension);
+
+/// A file of a call: NPY, rows x dimension. Throws DataError as VectorsShape.
 [[nodiscard]] data::NpyArray ReadVectors(const std::filesystem::path& file, std::int64_t dimension,
                                          std::int64_t most);
 

@@ -20,7 +20,7 @@ struct LaneReport {
 /// Those of all ranks, by rank, at rank 0; empty at the others. All call it, behind their last message to peers.
 [[nodiscard]] std::vector<LaneReport> GatherReports(mpc::Ranks& ranks, const LaneReport& own);
 
-/// Rank 0 lets the others begin, once it has prepared what it can without the peers, or says that there is nothing to do.
+/// Rank 0 lets the others begin with what they read, or says that there is nothing to do.
 void LetBegin(mpc::Ranks& ranks, bool begin);
 /// The others wait for it. Returns whether there is something to do.
 [[nodiscard]] bool WaitForBegin(mpc::Ranks& ranks);

@@ -67,6 +67,8 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
   if (!WaitForBegin(group.ranks())) return kDone;
   std::unique_ptr<net::MeshTransport> mesh;  // outlives what fails: the group tells the peers why
   try {
+    job->ServeInputs(party, options.config, {.threads = options.threads});
+    group.ranks().Barrier();  // rank 0 has prepared all that it can without the peers
     mesh = net::ConnectMesh(config);
     NoteStopSignals();  // rank 0 gets the same, and ends the run
     group.SetLinks(mesh.get());

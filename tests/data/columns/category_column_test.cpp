@@ -35,15 +35,15 @@ class ReadCategoriesTest : public testing::Test {
 };
 
 TEST_F(ReadCategoriesTest, FindsTheColumnByItsHeaderAndCountsOthersAsNone) {
-  EXPECT_THAT(ReadCategories(Write("a,b\n1,y\n2,?\n3, x\n4,\n5,Y\n"), column_),
+  EXPECT_THAT(ReadCategories(Write("a,b\n1,y\n2,?\n3, x\n4,\n5,Y\n"), column_).of_records,
               ElementsAre(1U, std::nullopt, 0U, std::nullopt, std::nullopt));
-  EXPECT_TRUE(ReadCategories(Write("a,b\n"), column_).empty());
+  EXPECT_TRUE(ReadCategories(Write("a,b\n"), column_).of_records.empty());
 }
 
 TEST_F(ReadCategoriesTest, TakesNamesFromTheJobWithoutAHeader) {
   column_.header = false;
   column_.columns = {"a", "b"};
-  EXPECT_THAT(ReadCategories(Write("1,y\n2,x\n"), column_, 2), ElementsAre(1U, 0U));
+  EXPECT_THAT(ReadCategories(Write("1,y\n2,x\n"), column_, 2).of_records, ElementsAre(1U, 0U));
 }
 
 TEST_F(ReadCategoriesTest, NamesThePlaceOfAnErrorAndNoValue) {

@@ -129,15 +129,15 @@ TEST(OwnerWarnings, OfRowsAndClassesNeedNoFeatures) {
 
 TEST(OwnerWarnings, OfCountsAreOfValues) {
   const std::vector<std::string> values{"red", "green", "blue"};
-  const std::vector<std::optional<std::size_t>> records{0, 2, 2, std::nullopt};
   EXPECT_THAT(
-      OwnerWarnings(10, values, records),
+      OwnerWarnings(10, values, {.records = 4, .of_values = {1, 0, 2}}),
       ElementsAre(
           HasSubstr("declares 10 rows for this party, and its file has 4"),
           HasSubstr("no record has 1 of the 3 declared values, \"green\" first of all; a job without"),
           HasSubstr("1 of 4 records have none of the declared values, and count for none; a job that")));
-  EXPECT_THAT(OwnerWarnings(3, values, {0, 1, 2}), IsEmpty());
-  EXPECT_THAT(OwnerWarnings(3, values, {}), ElementsAre(HasSubstr("its file has 0")));
+  EXPECT_THAT(OwnerWarnings(3, values, {.records = 3, .of_values = {1, 1, 1}}), IsEmpty());
+  EXPECT_THAT(OwnerWarnings(3, values, {.records = 0, .of_values = {0, 0, 0}}),
+              ElementsAre(HasSubstr("its file has 0")));
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+#include "jobs/sum/shared_sums.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/formats/npy_numbers.h"
+#include "jobs/ranks/same_files.h"
+#include "ml/ranks/rank_sums.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using data::NpyNumbers;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 17;
+
+/// Of `all` one behind the other, as many at each rank but for the last ones: those of this rank.
+struct RankPart {
+  RankPart(std::size_t all, const mpc::Ranks& ranks)
+      : height((all + static_cast<std::size_t>(ranks.count()) - 1) / static_cast<std::size_t>(ranks.count())),
+        first(std::min(all, height * static_cast<std::size_t>(ranks.rank()))),
+        count(std::min(height, all - first)) {}
+  std::size_t height;  ///< of every rank at most
+  std::size_t first;
+  std::size_t count;
+};
+
+/// DrawTaken of all rows by rank 0's coins, of which each rank gets its own.
+std::vector<Word> DealTaken(const SumSettings& job, const fs::path& keys, std::size_t rows,
+                            const RankPart& part, RandomStream& coins, mpc::Ranks& ranks) {
+  const bool first = ranks.rank() == 0;
+  std::vector<std::int64_t> groups;
+  if (first && job.groups()) groups = ReadGroups(job, keys, rows);
+  if (job.sampling_rate == 1) return std::vector<Word>(part.count, ~Word{0});
+  std::vector<std::byte> all;
+  if (first) {
+    for (const Word taken : DrawTaken(job, groups, rows, coins))
+      all.push_back(static_cast<std::byte>(taken & 1U));
+    all.resize(part.height * static_cast<std::size_t>(ranks.count()));
+  }
+  std::vector<std::byte> own(part.height);
+  ranks.Scatter(all, own);
+  std::vector<Word> taken;
+  for (std::size_t k = 0; k < part.count; ++k) taken.push_back(Word{0} - static_cast<Word>(own[k]));
+  return taken;
+}
+
+/// Of the rows from `first` on, one for each of `taken`.
+RingMatrix SumOfPart(const SumSettings& job, const NpyNumbers& vectors, const fs::path& file,
+                     std::size_t first, const std::vector<Word>& taken) {
+  const auto dimension = static_cast<std::size_t>(job.dimension);
+  const std::size_t at_once = std::max<std::size_t>(1, kNumbersAtOnce / dimension);
+  VectorSum sum(job);
+  for (std::size_t done = 0; done < taken.size(); done += at_once) {
+    const std::size_t count = std::min(at_once, taken.size() - done);
+    const auto numbers = vectors.Read((first + done) * dimension, count * dimension);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto row = std::span(numbers).subspan(k * dimension, dimension);
+      RequireFinite(row, first + done + k, file);
+      sum.Add(row, taken[done + k]);
+    }
+  }
+  return sum.sum();
+}
+
+/// This rank's slice of what the owner has summed.
+RingMatrix SliceOfOwnersSum(const SumSettings& job, const fs::path& file, std::int64_t records,
+                            const mpc::Ranks& ranks) {
+  const RankPart part(static_cast<std::size_t>(job.dimension), ranks);
+  const auto numbers = NpyNumbers(file, OwnersSumShape(file, job.dimension)).Read(part.first, part.count);
+  RequireFinite(numbers, 0, file, part.first);
+  RingMatrix slice = RingMatrix::Zero(static_cast<Index>(part.height), 1);
+  slice.topRows(static_cast<Index>(part.count)) = RoundedOwnersSum(job, numbers, records, file, part.first);
+  return slice;
+}
+
+std::int64_t RecordsOf(const SumSettings& job, const PartyFile& party) {
+  return job.rows.at(static_cast<std::size_t>(party.id));
+}
+
+}  // namespace
+
+void RequireParts(const SumSettings& job, const PartyFile& party, const std::string& party_file) {
+  const auto files = FilesOfSums(job, party, party_file);
+  for (const auto& file : files.vectors)
+    (void)NpyNumbers(file, VectorsShape(file, job.dimension, RecordsOf(job, party)));
+  for (const auto& file : files.summed) (void)NpyNumbers(file, OwnersSumShape(file, job.dimension));
+}
+
+OwnSums LoadSharedSums(const SumSettings& job, const PartyFile& party, const std::string& party_file,
+                       RandomStream& coins, mpc::Ranks& ranks) {
+  // What is wrong at all machines is for the first of them to find.
+  if (ranks.rank() == 0) RequireParts(job, party, party_file);
+  ranks.Barrier();
+  const auto files = FilesOfSums(job, party, party_file);
+  RequireSameFiles(job.owners_sum ? files.summed : files.vectors, ranks);
+  OwnSums own;
+  for (const auto& file : files.summed)
+    own.of_calls.push_back(SliceOfOwnersSum(job, file, RecordsOf(job, party), ranks));
+  for (std::size_t call = 0; call < files.vectors.size(); ++call) {
+    const auto& file = files.vectors[call];
+    const NpyNumbers vectors(file, VectorsShape(file, job.dimension, RecordsOf(job, party)));
+    const std::size_t rows = vectors.shape()[0];
+    const RankPart part(rows, ranks);
+    const auto taken = DealTaken(job, job.groups() ? files.keys[call] : fs::path(), rows, part, coins, ranks);
+    own.of_calls.push_back(ml::SliceOfSum(SumOfPart(job, vectors, file, part.first, taken), ranks));
+    own.rows += static_cast<std::int64_t>(rows);
+  }
+  own.of_calls.resize(static_cast<std::size_t>(job.calls),
+                      RingMatrix::Zero(ml::SliceOf(job.dimension, ranks.count()), 1));
+  return own;
+}
+
+}  // namespace trefoil::jobs
