@@ -5,91 +5,34 @@ Ranks are killed where rank 0 stops itself before a chosen call (scripts/accepta
 
 import json
 import os
-import pathlib
 import re
-import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
-import unittest
 
-from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, free_base_port
+from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main
+from trefoil_program import PATIENCE, TINY_JOB, free_base_port
 
-PARTIES = (0, 1, 2)
-RANKS = 2
 STEPS = 12
 EVERY = 5
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}").replace("sigma = 2.0", "sigma = 0.5")
 # One machine's runs of this job (tests/apps/one_model_test.py) have 757 to 1404 of 2000 right; shares that do not belong
 # together give about 200.
 ACCURACY_AT_LEAST = 450 / 2000
-LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
-STOP_LIBRARY = os.environ.get("TREFOIL_STOP_LIBRARY")
 
 
-def mpirun(ranks, *more):
-    command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none"]
-    if os.geteuid() == 0:
-        command.append("--allow-run-as-root")
-    return [*command, *more, "-np", str(ranks), BINARY]
-
-
-class Ranks(ProgramTest):
+class Ranks(PartiesOfRanks):
     def prepare(self, job=JOB):
-        self.write("job.toml", job)
-        self.succeed("local", "--job", "job.toml", "--out", "d", "--prepare", "--ranks", RANKS, "--base-port",
-                     str(free_base_port(3 * RANKS)))
-        for party in PARTIES:
-            self.edit(party, 'start = "120s"', 'start = "15s"')
-
-    def edit(self, party, found, instead):
-        path = self.folder / f"d/party-{party}/party.toml"
-        text = path.read_text()
-        self.assertIn(found, text)
-        path.write_text(text.replace(found, instead))
-
-    def keep_ledgers(self):
-        for party in PARTIES:
-            path = self.folder / f"d/party-{party}/party.toml"
-            path.write_text(path.read_text() + LEDGER)
+        super().prepare(job)
 
     def start_party(self, party, ranks=RANKS, stop=None):
-        environment = ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={stop}") if stop else ()
-        process = subprocess.Popen(
-            [*mpirun(ranks, *environment), "run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out",
-             f"r{party}", "--threads", "1", "--resume"],
-            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        return process
-
-    def finish(self, processes):
-        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
-        return [process.returncode for process in processes], outputs
+        return super().start_party(party, ranks, stop, ("--resume",))
 
     def check_results(self):
         models = [(self.folder / f"r{party}/model.npz").read_bytes() for party in PARTIES]
         self.assertEqual(models.count(models[0]), 3)
         said = self.succeed("evaluate", "--model", "r0/model.npz", "--data", "d/test")
         self.assertGreater(float(re.search(r"accuracy ([0-9.]+)", said).group(1)), ACCURACY_AT_LEAST)
-
-    def rank_processes(self, process):
-        """Of a party, in the order of their ranks."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            if len(children) == RANKS:
-                return sorted(map(int, children))
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
-
-    def wait_until_stopped(self, party, pid):
-        deadline = time.monotonic() + PATIENCE
-        while pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-            self.assertLess(time.monotonic(), deadline)
-            self.assertIsNone(party.poll(), "the party ended before it was stopped")
-            time.sleep(0.005)
 
     def wait_for_step(self, party, step, process):
         path = self.folder / f"r{party}/progress.csv"
@@ -295,7 +238,4 @@ class Ranks(ProgramTest):
 
 
 if __name__ == "__main__":
-    if os.environ.get("TREFOIL_MPI") != "1" or shutil.which("mpirun") is None:
-        print("skipped: built without MPI, or there is no mpirun (scripts/setup --mpi)")
-        sys.exit(77)
-    unittest.main()
+    main()

@@ -1,0 +1,81 @@
+"""Parties of two machines each, which mpirun starts, for end-to-end tests."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+from trefoil_program import BINARY, PATIENCE, ProgramTest, free_base_port
+
+PARTIES = (0, 1, 2)
+RANKS = 2
+LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
+STOP_LIBRARY = os.environ.get("TREFOIL_STOP_LIBRARY")
+
+
+def mpirun(ranks, *more):
+    command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none"]
+    if os.geteuid() == 0:
+        command.append("--allow-run-as-root")
+    return [*command, *more, "-np", str(ranks), BINARY]
+
+
+class PartiesOfRanks(ProgramTest):
+    def prepare(self, job, start=15):
+        self.write("job.toml", job)
+        self.succeed("local", "--job", "job.toml", "--out", "d", "--prepare", "--ranks", RANKS, "--base-port",
+                     str(free_base_port(3 * RANKS)))
+        for party in PARTIES:
+            self.edit(party, 'start = "120s"', f'start = "{start}s"')
+
+    def edit(self, party, found, instead):
+        path = self.folder / f"d/party-{party}/party.toml"
+        text = path.read_text()
+        self.assertIn(found, text)
+        path.write_text(text.replace(found, instead))
+
+    def keep_ledgers(self):
+        for party in PARTIES:
+            path = self.folder / f"d/party-{party}/party.toml"
+            path.write_text(path.read_text() + LEDGER)
+
+    def start_party(self, party, ranks=RANKS, stop=None, options=()):
+        environment = ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={stop}") if stop else ()
+        process = subprocess.Popen(
+            [*mpirun(ranks, *environment), "run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out",
+             f"r{party}", "--threads", "1", *options],
+            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def finish(self, processes):
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
+        return [process.returncode for process in processes], outputs
+
+    def rank_processes(self, process):
+        """Of a party, in the order of their ranks."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            if len(children) == RANKS:
+                return sorted(map(int, children))
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def wait_until_stopped(self, party, pid):
+        deadline = time.monotonic() + PATIENCE
+        while pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(party.poll(), "the party ended before it was stopped")
+            time.sleep(0.005)
+
+
+def main():
+    """unittest.main, or the code 77 where there is no MPI."""
+    if os.environ.get("TREFOIL_MPI") != "1" or shutil.which("mpirun") is None:
+        print("skipped: built without MPI, or there is no mpirun (scripts/setup --mpi)")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,134 @@
+"""Sums and histograms by parties of two machines each, which mpirun starts. Skipped (code 77) without MPI."""
+
+import json
+import os
+import re
+import signal
+import struct
+import time
+
+from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main
+from trefoil_program import PATIENCE
+
+SUM_JOB = """
+version = 1
+type = "sum"
+name = "sums"
+[data]
+name = "vectors"
+rows = [30, 30, 30]
+[sum]
+dimension = 5
+norm_bound = 2.0
+[privacy]
+sigma = 0.01
+delta = 1e-5
+"""
+COUNT_JOB = """
+version = 1
+type = "histogram"
+name = "wards"
+[data]
+name = "wards"
+format = "csv"
+rows = [4, 4, 4]
+[histogram]
+mode = "central"
+column = "y"
+values = ["a", "b", "c"]
+[privacy]
+epsilon = 50.0
+"""
+
+
+def numbers_of(npy):
+    """The doubles of an NPY file of version 1."""
+    body = npy[10 + struct.unpack("<H", npy[8:10])[0]:]
+    return struct.unpack(f"<{len(body) // 8}d", body)
+
+
+class RankSums(PartiesOfRanks):
+    def check_costs(self, folder):
+        """The summary is of all ranks, each of which has sent as much."""
+        out = self.folder / folder / "party-0/out"
+        summary = json.loads((out / "summary.json").read_text())
+        self.assertEqual(summary["cost"]["ranks"], RANKS)
+        sent = [int(count) for count in re.findall(r"rank \d: (\d+) bytes sent", (out / "party.log").read_text())]
+        self.assertEqual(len(sent), RANKS)
+        self.assertEqual(sum(sent), summary["cost"]["bytes_sent"])
+
+    def test_sum_and_count_as_one_machine_does(self):
+        self.write("job.toml", SUM_JOB)
+        self.succeed("local", "--job", "job.toml", "--out", "one")
+        self.succeed("local", "--job", "job.toml", "--out", "two", "--ranks", RANKS)
+        self.check_costs("two")
+        alone, together = self.summary("one"), self.summary("two")
+        for key in ("epsilon_outsider", "epsilon_insider", "job_hash", "sigma", "deviation"):
+            self.assertEqual(alone[key], together[key])
+        sums = [numbers_of((self.folder / run / "party-0/out/sums.npy").read_bytes()) for run in ("one", "two")]
+        # The difference of two has deviation 0.035: another one in 1e44 runs.
+        for one, two in zip(*sums, strict=True):
+            self.assertAlmostEqual(one, two, delta=0.5)
+        self.write("count.toml", COUNT_JOB)
+        (self.folder / "data").mkdir()
+        self.write("data/train.csv", "y\n" + "a\n" * 7 + "b\n" * 5)
+        self.succeed("local", "--job", "count.toml", "--data", "data", "--out", "counted", "--ranks", RANKS)
+        self.check_costs("counted")
+        lines = (self.folder / "counted/party-2/out/histogram.csv").read_text().splitlines()[1:]
+        self.assertEqual([line.split(",")[:2] for line in lines], [["a", "7"], ["b", "5"], ["c", "0"]])
+
+    def kill(self, call, start):
+        """Kills rank 1 of party 1 where its rank 0 makes the call; what each party says, and its code."""
+        self.prepare(SUM_JOB.replace("sigma = 0.01", "sigma = 1.0"), start)  # which the ledgers have room for
+        for party in PARTIES:  # the records that the ledgers are of
+            self.edit(party, "[data]\n", '[data]\nfile = "data/vectors.npy"\n')
+        self.keep_ledgers()
+        processes = [self.start_party(party, stop=call if party == 1 else None) for party in PARTIES]
+        ranks = self.rank_processes(processes[1])
+        self.wait_until_stopped(processes[1], ranks[0])
+        begin = time.monotonic()
+        os.kill(ranks[1], signal.SIGKILL)
+        codes, outputs = self.finish(processes)
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual(codes[0::2], [3, 3], outputs)
+        self.assertNotIn(codes[1], (0, 3), outputs[1])
+        for party in PARTIES:
+            self.assertFalse((self.folder / f"r{party}/sums.npy").exists())
+        return outputs
+
+    def ledger(self, party):
+        path = self.folder / f"d/party-{party}/ledger.jsonl"
+        return path.read_text() if path.exists() else ""
+
+    def test_kill_while_files_are_read(self):
+        outputs = self.kill("open:vectors", start=8)
+        for party in (0, 2):
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: before the start: party \d: .*\n\Z")
+            self.assertNotIn("reserve", self.ledger(party))
+
+    def test_kill_at_the_start(self):
+        self.kill("rename:/job.toml", start=8)
+        for party in PARTIES:
+            self.assertNotIn("reserve", self.ledger(party))
+
+    def test_kill_at_the_opening(self):
+        """Party 1 has not settled: so none of its machines has sent anything, and nobody can open."""
+        outputs = self.kill("rename:/record.json", start=60)
+        for party in (0, 2):
+            self.assertRegex(outputs[party][1],
+                             rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 1 while computing: .*\n\Z")
+        for party in PARTIES:
+            self.assertIn("reserve", self.ledger(party))
+
+    def test_what_one_rank_finds_in_its_part_is_the_line_of_the_party(self):
+        self.prepare(SUM_JOB)
+        path = self.folder / "d/party-0/data/vectors.npy"
+        path.write_bytes(path.read_bytes()[:-8] + struct.pack("<d", float("nan")))
+        process = self.start_party(0)
+        error = process.communicate(timeout=PATIENCE)[1]
+        self.assertRegex(error, r"\Atrefoil: party 0, rank 1: .*vectors\.npy: record 30, number 5: found nan, expected a finite number\n\Z")
+        self.assertEqual(process.returncode, 4)
+
+
+if __name__ == "__main__":
+    main()
