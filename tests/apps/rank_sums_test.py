@@ -126,7 +126,8 @@ class RankSums(PartiesOfRanks):
         path.write_bytes(path.read_bytes()[:-8] + struct.pack("<d", float("nan")))
         process = self.start_party(0)
         error = process.communicate(timeout=PATIENCE)[1]
-        self.assertRegex(error, r"\Atrefoil: party 0, rank 1: .*vectors\.npy: record 30, number 5: found nan, expected a finite number\n\Z")
+        self.assertRegex(error, r"\Atrefoil: party 0, rank 1: .*vectors\.npy: record 30, number 5: "
+                                r"found nan, expected a finite number\n\Z")
         self.assertEqual(process.returncode, 4)
 
 

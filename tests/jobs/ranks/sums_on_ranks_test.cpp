@@ -224,6 +224,26 @@ TEST_F(SumsOnRanksTest, SendNothingBeforeThePartyHasCharged) {
   }
 }
 
+// By `trefoil check`, which has one machine.
+TEST_F(SumsOnRanksTest, AreRefusedOfFilesThatMachinesCannotReadInParts) {
+  const auto load = [&](const std::string& text, int ranks, const PartyFile& party) {
+    const auto job = ReadJob(folder_.Write("job.toml", text));
+    job->UseRanks(ranks);
+    (void)LoadInputs(*job, party, "party.toml", {.threads = 1});
+  };
+  WriteVectors();
+  std::filesystem::remove(folder_.path() / "vectors-2.npy");
+  data::WriteNpy(folder_.path() / "packed.npy.gz", data::NpyFromDoubles({9, 7}, std::vector<double>(63)));
+  std::filesystem::rename(folder_.path() / "packed.npy.gz", folder_.path() / "vectors-2.npy");
+  load(kSumOfRanks, 1, PartyOf(0));
+  EXPECT_THROW(load(kSumOfRanks, 2, PartyOf(0)), DataError);
+  WriteTables();
+  load(kCountsOfRanks, 2, PartyOf(0));
+  auto queried = PartyOf(0);
+  queried.data.query = "SELECT y FROM t";
+  EXPECT_THROW(load(kCountsOfRanks, 2, queried), ConfigError);
+}
+
 TEST_F(SumsOnRanksTest, AreRefusedOfDeposits) {
   std::string text = kSumOfRanks;
   text.replace(text.find("rows = [9, 9, 9]"), 16, "source = \"store\"\ncapacity = 9");
