@@ -37,7 +37,7 @@ sigma = 1.0
 delta = 1e-5
 )";
 
-SumSettings JobWith(const std::vector<std::string>& assignments) {
+SumSettings SharedJobWith(const std::vector<std::string>& assignments) {
   auto table = toml::parse(kSharedJob);
   for (const auto& one : assignments) SetValue(table, one);
   return ReadSumSettings(table, "sums.toml");
@@ -113,15 +113,15 @@ class SharedSumsTest : public testing::Test {
 TEST_F(SharedSumsTest, AreThoseOfOneMachineByTheSameCoins) {
   WriteNumbers("v.npy", {301, 5}, 1);
   Name("vectors", "v.npy");
-  ExpectThoseOfOneMachine(JobWith({}));
-  ExpectThoseOfOneMachine(JobWith({"sum.sampling_rate=0.25"}));
+  ExpectThoseOfOneMachine(SharedJobWith({}));
+  ExpectThoseOfOneMachine(SharedJobWith({"sum.sampling_rate=0.25"}));
   std::vector<std::int64_t> keys;
   for (std::int64_t row = 0; row < 301; ++row) keys.push_back(row * 7 % 151);
   WriteKeys("k.npy", keys);
   Name("keys", "k.npy");
   const std::vector<std::string> groups{"privacy.unit=group", "privacy.max_group_rows=2"};
-  ExpectThoseOfOneMachine(JobWith(groups));
-  ExpectThoseOfOneMachine(JobWith({groups[0], groups[1], "sum.sampling_rate=0.5"}));
+  ExpectThoseOfOneMachine(SharedJobWith(groups));
+  ExpectThoseOfOneMachine(SharedJobWith({groups[0], groups[1], "sum.sampling_rate=0.5"}));
 }
 
 TEST_F(SharedSumsTest, AreThoseOfOneMachineOfSeveralCallsAndOfOwnersSums) {
@@ -131,20 +131,20 @@ TEST_F(SharedSumsTest, AreThoseOfOneMachineOfSeveralCallsAndOfOwnersSums) {
     WriteNumbers("vector-" + std::to_string(call) + ".npy", {5}, static_cast<std::uint8_t>(call));
   }
   Name("vectors", "");
-  ExpectThoseOfOneMachine(JobWith({"sum.calls=3", "sum.sampling_rate=0.5"}));
+  ExpectThoseOfOneMachine(SharedJobWith({"sum.calls=3", "sum.sampling_rate=0.5"}));
   party_ = {};
   Name("vector", "");
-  ExpectThoseOfOneMachine(JobWith({"sum.calls=3", "sum.summed=owner", "sum.allowance=0.001"}));
+  ExpectThoseOfOneMachine(SharedJobWith({"sum.calls=3", "sum.summed=owner", "sum.allowance=0.001"}));
   party_ = {};
   party_.id = 1;  // declares no rows
-  ExpectThoseOfOneMachine(JobWith({"sum.calls=3"}));
+  ExpectThoseOfOneMachine(SharedJobWith({"sum.calls=3"}));
 }
 
 // Blocks that are read together end within the rows of a rank.
 TEST_F(SharedSumsTest, AreThoseOfOneMachineOfMoreRowsThanAreReadAtOnce) {
   WriteNumbers("v.npy", {400, 1000}, 1);
   Name("vectors", "v.npy");
-  ExpectThoseOfOneMachine(JobWith({"sum.dimension=1000"}));
+  ExpectThoseOfOneMachine(SharedJobWith({"sum.dimension=1000"}));
 }
 
 /// The law itself, of four records in two groups, which lie across two machines: each group is in a call or not with
@@ -159,8 +159,8 @@ TEST_F(SharedSumsTest, TakeGroupsByTheLawOfOneMachine) {
   WriteKeys("k.npy", {8, 9, 9, 8});
   Name("vectors", "v.npy");
   Name("keys", "k.npy");
-  const auto job = JobWith({"privacy.unit=group", "privacy.max_group_rows=2", "sum.calls=1",
-                            "sum.sampling_rate=0.25", "sum.fraction_bits=1", "sum.norm_bound=4"});
+  const auto job = SharedJobWith({"privacy.unit=group", "privacy.max_group_rows=2", "sum.calls=1",
+                                  "sum.sampling_rate=0.25", "sum.fraction_bits=1", "sum.norm_bound=4"});
   std::array<std::array<int, 2>, 2> taken{};
   RandomStream coins(testing_support::FixedKey(5));
   std::mutex mutex;
@@ -188,25 +188,26 @@ TEST_F(SharedSumsTest, NameWhatOneMachineFindsInItsPart) {
   numbers[17] = std::numeric_limits<double>::infinity();
   data::WriteNpy(folder_.path() / "v.npy", data::NpyFromDoubles({4, 5}, numbers));
   Name("vectors", "v.npy");
-  EXPECT_THAT(ErrorOfRank<DataError>(1, JobWith({})),
+  EXPECT_THAT(ErrorOfRank<DataError>(1, SharedJobWith({})),
               HasSubstr("v.npy: record 4, number 3: found inf, expected a finite number"));
-  EXPECT_NE(ErrorOfRank<NetworkError>(0, JobWith({})), "");
+  EXPECT_NE(ErrorOfRank<NetworkError>(0, SharedJobWith({})), "");
   party_ = {};
   numbers.resize(5);
   numbers[4] = 1e9;
   data::WriteNpy(folder_.path() / "s.npy", data::NpyFromDoubles({5}, numbers));
   Name("vector", "s.npy");
-  EXPECT_THAT(ErrorOfRank<DataError>(1, JobWith({"sum.summed=owner", "sum.allowance=0.001"})),
+  EXPECT_THAT(ErrorOfRank<DataError>(1, SharedJobWith({"sum.summed=owner", "sum.allowance=0.001"})),
               HasSubstr("s.npy: number 5: found 1e+09, expected at most"));
 }
 
 TEST_F(SharedSumsTest, NameWhatIsWrongAtAllMachinesAtTheFirst) {
-  EXPECT_THAT(ErrorOfRank<ConfigError>(0, JobWith({})), HasSubstr("party.toml: data.vectors: found nothing"));
+  EXPECT_THAT(ErrorOfRank<ConfigError>(0, SharedJobWith({})),
+              HasSubstr("party.toml: data.vectors: found nothing"));
   WriteNumbers("v.npy", {401, 5}, 1);
   Name("vectors", "v.npy");
-  EXPECT_THAT(ErrorOfRank<DataError>(0, JobWith({})),
+  EXPECT_THAT(ErrorOfRank<DataError>(0, SharedJobWith({})),
               HasSubstr("found 401 records, expected at most the 400"));
-  EXPECT_NE(ErrorOfRank<NetworkError>(1, JobWith({})), "");
+  EXPECT_NE(ErrorOfRank<NetworkError>(1, SharedJobWith({})), "");
 }
 
 }  // namespace
