@@ -18,6 +18,7 @@ namespace {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing_support::ErrorText;
 using Bytes = std::array<std::uint64_t, net::kParties>;
 
@@ -241,7 +242,7 @@ TEST_F(SumsOnRanksTest, AreRefusedOfFilesThatMachinesCannotReadInParts) {
   load(kCountsOfRanks, 2, PartyOf(0));
   auto queried = PartyOf(0);
   queried.data.query = "SELECT y FROM t";
-  EXPECT_THROW(load(kCountsOfRanks, 2, queried), ConfigError);
+  EXPECT_THAT(ErrorText<ConfigError>([&] { load(kCountsOfRanks, 2, queried); }), HasSubstr("[data] query"));
 }
 
 TEST_F(SumsOnRanksTest, AreRefusedOfDeposits) {
