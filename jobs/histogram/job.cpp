@@ -152,7 +152,7 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
                                const Resources& /*resources*/) {
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
-  if (rank_count() > 1) RequireFiles(party.data, party_file);
+  if (rank_count() > 1) RequireNoQuery(party.data, party_file);
   const auto declared = job().data.rows.at(static_cast<std::size_t>(party.id));
   own_ = ranks() == nullptr ? LoadValues(party.data, job().column, declared)
                             : LoadSharedValues(party.data, job().column, declared, *ranks());

@@ -90,7 +90,7 @@ OwnRecordValues LoadSharedValues(const data::DataFiles& files, const data::Categ
   return own;
 }
 
-void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
+void RequireNoQuery(const data::DataFiles& files, const std::string& party_file) {
   if (!files.query.empty())
     throw ConfigError(party_file +
                       ": [data] query: found one, expected files with [party] ranks above 1, which all its "

@@ -33,6 +33,6 @@ struct OwnRecordValues {
 
 /// Throws ConfigError where `files` are what a query gives: every machine would ask the database anew, which may have
 /// changed meanwhile.
-void RequireFiles(const data::DataFiles& files, const std::string& party_file);
+void RequireNoQuery(const data::DataFiles& files, const std::string& party_file);
 
 }  // namespace trefoil::jobs

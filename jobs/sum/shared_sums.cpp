@@ -81,7 +81,7 @@ RingMatrix SliceOfOwnersSum(const SumSettings& job, const fs::path& file, std::i
   return slice;
 }
 
-std::int64_t RecordsOf(const SumSettings& job, const PartyFile& party) {
+std::int64_t DeclaredRecords(const SumSettings& job, const PartyFile& party) {
   return job.rows.at(static_cast<std::size_t>(party.id));
 }
 
@@ -90,7 +90,7 @@ std::int64_t RecordsOf(const SumSettings& job, const PartyFile& party) {
 void RequireParts(const SumSettings& job, const PartyFile& party, const std::string& party_file) {
   const auto files = FilesOfSums(job, party, party_file);
   for (const auto& file : files.vectors)
-    (void)NpyNumbers(file, VectorsShape(file, job.dimension, RecordsOf(job, party)));
+    (void)NpyNumbers(file, VectorsShape(file, job.dimension, DeclaredRecords(job, party)));
   for (const auto& file : files.summed) (void)NpyNumbers(file, OwnersSumShape(file, job.dimension));
 }
 
@@ -103,10 +103,10 @@ OwnSums LoadSharedSums(const SumSettings& job, const PartyFile& party, const std
   RequireSameFiles(job.owners_sum ? files.summed : files.vectors, ranks);
   OwnSums own;
   for (const auto& file : files.summed)
-    own.of_calls.push_back(SliceOfOwnersSum(job, file, RecordsOf(job, party), ranks));
+    own.of_calls.push_back(SliceOfOwnersSum(job, file, DeclaredRecords(job, party), ranks));
   for (std::size_t call = 0; call < files.vectors.size(); ++call) {
     const auto& file = files.vectors[call];
-    const NpyNumbers vectors(file, VectorsShape(file, job.dimension, RecordsOf(job, party)));
+    const NpyNumbers vectors(file, VectorsShape(file, job.dimension, DeclaredRecords(job, party)));
     const std::size_t rows = vectors.shape()[0];
     const RankPart part(rows, ranks);
     const auto taken = DealTaken(job, job.groups() ? files.keys[call] : fs::path(), rows, part, coins, ranks);

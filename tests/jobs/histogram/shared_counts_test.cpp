@@ -82,11 +82,11 @@ TEST_F(SharedCountsTest, RefusesWhatOneMachineRefuses) {
   EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb,c\n"})), HasSubstr("t1.csv: row 2: found 2 fields"));
 }
 
-TEST(RequireFiles, RefusesAQuery) {
+TEST(RequireNoQuery, RefusesAQuery) {
   data::DataFiles files = data::OneFile("records.db");
-  RequireFiles(files, "party.toml");
+  RequireNoQuery(files, "party.toml");
   files.query = "SELECT y FROM t";
-  EXPECT_THROW(RequireFiles(files, "party.toml"), ConfigError);
+  EXPECT_THROW(RequireNoQuery(files, "party.toml"), ConfigError);
 }
 
 }  // namespace
