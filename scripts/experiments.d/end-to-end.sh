@@ -78,25 +78,27 @@ three_runs() {
   for i in 1 2 3; do networked "$work/$name-$1-$2-$3-$i" "$3" "${settings[@]}" || return; done
   seconds=$(of_runs "$1-$2-$3" seconds) || return
   bytes=$(of_runs "$1-$2-$3" bytes_sent) || return
-  accuracy=$(of_runs "$1-$2-$3" accuracy) || return
+  accuracy=$(of_runs "$1-$2-$3" accuracy .test) || return
   row "$1,$3,$2,${settings[-1]#*=},$(median "$bytes"),$(median "$accuracy")" "$seconds"
 }
 
-# of_runs RUNS KEY: of three summaries, ascending.
+# of_runs RUNS KEY [.test]: of three summaries, or evaluations on the test rows, ascending.
 of_runs() {
   local i
-  for i in 1 2 3; do value "$work/$name-$1-$i.json" "$2" || return; done | sort -g | paste -sd ' '
+  for i in 1 2 3; do value "$work/$name-$1-$i${3:-}.json" "$2" || return; done | sort -g | paste -sd ' '
 }
 
-# networked RUN PROFILE JOB KEY=VALUE ...: the summary of party 0 as RUN.json, unless it is there.
+# networked RUN PROFILE JOB KEY=VALUE ...: the summary of party 0 as RUN.json and its model's evaluation as RUN.test.json, unless
+# they are there.
 networked() {
   local run=$1 profile=$2 job=$3 setting assignments=()
-  if [ -f "$run.json" ]; then return; fi
+  if [ -f "$run.json" ] && [ -f "$run.test.json" ]; then return; fi
   for setting in "${@:4}"; do assignments+=(--set "$setting"); done
   rm -rf "$run"
   build/bin/trefoil local --job "$job" --data "$data" "${assignments[@]}" --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 \
     --out "$run" >"$run.log" 2>&1 || { tail -n 3 "$run.log" >&2 && return 1; }
   bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$run" "$profile" >>"$run.log" 2>&1 ||
     { tail -n 6 "$run.log" >&2 && return 1; }
+  build/bin/trefoil evaluate --model "$run/party-0/out/model.npz" --data "$run/test" --json >"$run.test.json" || return
   cp "$run/party-0/out/summary.json" "$run.json" && rm -rf "$run"
 }
