@@ -1,5 +1,7 @@
 #include "mpc/simd/elementwise_kernels.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 // This file is compiled once for each instruction set.
@@ -90,8 +92,12 @@ void LocalProductOfWords(ShareWords x, ShareWords y, Index count, Word* out) {
 
 namespace {
 
-RingMatrix ToBeWrittenLike(const RingMatrix& a, const RingMatrix& b) {
+void RequireSameShape(const RingMatrix& a, const RingMatrix& b) {
   Require(a.rows() == b.rows() && a.cols() == b.cols(), "element-wise: matrices of different shapes");
+}
+
+RingMatrix ToBeWrittenLike(const RingMatrix& a, const RingMatrix& b) {
+  RequireSameShape(a, b);
   return {a.rows(), a.cols()};
 }
 
@@ -103,17 +109,36 @@ RingMatrix SumOf(const RingMatrix& a, const RingMatrix& b) {
   return out;
 }
 
+RingMatrix SumOf(RingMatrix&& a, const RingMatrix& b) {
+  RequireSameShape(a, b);
+  AddWords(a.data(), b.data(), a.size(), a.data());
+  return std::move(a);
+}
+
 RingMatrix DifferenceOf(const RingMatrix& a, const RingMatrix& b) {
   RingMatrix out = ToBeWrittenLike(a, b);
   SubtractWords(a.data(), b.data(), out.size(), out.data());
   return out;
 }
 
+RingMatrix DifferenceOf(RingMatrix&& a, const RingMatrix& b) {
+  RequireSameShape(a, b);
+  SubtractWords(a.data(), b.data(), a.size(), a.data());
+  return std::move(a);
+}
+
 RingMatrix SumOf(const RingMatrix& a, const RingMatrix& b, const RingMatrix& c, Word offset) {
   RingMatrix out = ToBeWrittenLike(a, b);
-  Require(c.rows() == out.rows() && c.cols() == out.cols(), "element-wise: matrices of different shapes");
+  RequireSameShape(a, c);
   AddThreeWords(a.data(), b.data(), c.data(), offset, out.size(), out.data());
   return out;
+}
+
+RingMatrix SumOf(RingMatrix&& a, const RingMatrix& b, const RingMatrix& c, Word offset) {
+  RequireSameShape(a, b);
+  RequireSameShape(a, c);
+  AddThreeWords(a.data(), b.data(), c.data(), offset, a.size(), a.data());
+  return std::move(a);
 }
 
 }  // namespace trefoil::mpc

@@ -142,9 +142,9 @@ MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Wo
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
   Take(Step::kOpen);
-  const RingMatrix zero = party_.DrawZero(operation_, x.rows(), x.cols());
-  if (dealer()) return {.words = mpc::SumOf(zero, x.part()), .bits = bits, .from_dealer = true};
-  return SentPart(mpc::SumOf(zero, x.part(), mask, first() ? offset : 0), bits, true);
+  RingMatrix zero = party_.DrawZero(operation_, x.rows(), x.cols());
+  if (dealer()) return {.words = mpc::SumOf(std::move(zero), x.part()), .bits = bits, .from_dealer = true};
+  return SentPart(mpc::SumOf(std::move(zero), x.part(), mask, first() ? offset : 0), bits, true);
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpenQuotient(const mpc::AdditiveShare& x, int dropped,
@@ -155,7 +155,7 @@ MaskedOpening::Part MaskedOpening::BeginOpenQuotient(const mpc::AdditiveShare& x
   RingMatrix words = mpc::SumOf(party_.DrawZero(operation_, x.rows(), x.cols()), x.part());
   words = words.unaryExpr([dropped](mpc::Word word) { return word >> dropped; }).eval();
   if (dealer()) return {.words = std::move(words), .bits = bits, .from_dealer = true};
-  return SentPart(mpc::SumOf(words, mask), bits, true);
+  return SentPart(mpc::SumOf(std::move(words), mask), bits, true);
 }
 
 MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool from_dealer) {
@@ -215,7 +215,7 @@ void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
   mpc::AddWordsFrom(bytes.data(), sum.size(), sum.data());
 }
 
-mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index cols) {
+mpc::ArithShare MaskedOpening::Reshare(RingMatrix half, Index rows, Index cols) {
   Require(dealer() || (half.rows() == rows && half.cols() == cols),
           "MaskedOpening::Reshare: another shape than announced");
   Take(Step::kReshare);
@@ -225,7 +225,7 @@ mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index
   }
   RingMatrix with_dealer =
       party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
-  RingMatrix rest = half - with_dealer;
+  RingMatrix rest = mpc::DifferenceOf(std::move(half), with_dealer);
   party_.SendWords(other(), rest);
   AddReceived(other(), rest);
   if (first()) return {std::move(with_dealer), std::move(rest)};

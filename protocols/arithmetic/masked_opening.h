@@ -108,7 +108,7 @@ class MaskedOpening {
   [[nodiscard]] mpc::BitMatrix FinishOpen(const mpc::BitMatrix& half);
 
   /// From 2-of-2 between A and B to replicated. Online: 8 bytes an element from A and from B.
-  [[nodiscard]] mpc::ArithShare Reshare(const mpc::RingMatrix& half, mpc::Index rows, mpc::Index cols);
+  [[nodiscard]] mpc::ArithShare Reshare(mpc::RingMatrix half, mpc::Index rows, mpc::Index cols);
 
  private:
   /// What is done once: another time would draw a stream again, or open a second value under the same mask.

@@ -148,7 +148,7 @@ mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, co
   const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) half = HalfOfResult(opening, division, dealt, c);
-  return opening.Reshare(half, rows, cols);
+  return opening.Reshare(std::move(half), rows, cols);
 }
 
 mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {

@@ -111,7 +111,7 @@ ArithShare BitToArith(mpc::Context& party, const BoolShare& bits) {
     const Word one = opening.first() ? 1 : 0;
     half = Unmasked(mpc::ToWords(c), RingMatrix::Constant(bits.planes(), bits.count(), one), dealt);
   }
-  return opening.Reshare(half, bits.planes(), bits.count());
+  return opening.Reshare(std::move(half), bits.planes(), bits.count());
 }
 
 mpc::Cost BitToArithCost(Index planes, Index count) {
@@ -144,7 +144,7 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
     const RingMatrix value = opening.first() ? RingMatrix(x.own() + x.next()) : x.next();
     half = Unmasked(mpc::Reshaped(mpc::ToWords(c), x.rows(), x.cols()), value, dealer_half + r_half * common);
   }
-  return opening.Reshare(half, x.rows(), x.cols());
+  return opening.Reshare(std::move(half), x.rows(), x.cols());
 }
 
 mpc::Cost BitTimesCost(Index count) {

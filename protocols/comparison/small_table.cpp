@@ -1,6 +1,7 @@
 #include "protocols/comparison/small_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/secrets/constant_time.h"
@@ -71,7 +72,7 @@ mpc::ArithShare LookUpByLowBits(mpc::Context& party, const SmallTables& tables, 
   const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) half = Rotated(party.pool(), tables, one_hot, c);
-  return opening.Reshare(half, static_cast<Index>(tables.tables.size()), count);
+  return opening.Reshare(std::move(half), static_cast<Index>(tables.tables.size()), count);
 }
 
 mpc::Cost LookUpByLowBitsCost(const SmallTables& tables, Index count) {

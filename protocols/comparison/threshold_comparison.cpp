@@ -96,8 +96,8 @@ mpc::Cost BelowThresholdsPairOfSumCost(Index count, int width, const Blur& blur)
 mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x,
                                 const std::vector<std::int64_t>& thresholds, int width) {
   MaskedOpening opening(party);
-  const RingMatrix half = BelowThresholdsPair(party, opening, x, thresholds, width);
-  return opening.Reshare(half, static_cast<Index>(thresholds.size()), x.rows() * x.cols());
+  RingMatrix half = BelowThresholdsPair(party, opening, x, thresholds, width);
+  return opening.Reshare(std::move(half), static_cast<Index>(thresholds.size()), x.rows() * x.cols());
 }
 
 mpc::Cost BelowThresholdsCost(Index count, std::size_t thresholds, int width) {
