@@ -269,11 +269,13 @@ bool Channel::SendNow() {
   return !HasFrames();
 }
 
-// Writes the output from that byte on.
+// Writes the output from that byte on, as much at a time as the socket takes: Asio alone would write 64 KiB and then turn
+// to other work.
 void Channel::WriteOn(std::size_t from) {
   writing_ = true;
   asio::async_write(
       socket_, asio::buffer(output_) + from,
+      [size = output_.size()](const ErrorCode& error, std::size_t) { return error ? 0 : size; },
       [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
 }
 
