@@ -82,7 +82,7 @@ void PrintText(const jobs::TargetEvaluation& evaluation) {
   for (const auto& warning : jobs::WarningsOf(evaluation)) std::cout << "warning: " + warning + '\n';
   std::cout << fmt::format("\n{:>10}{:>14}{:>14}\n", "records", "predicted", "true");
   for (const auto& bin : evaluation.calibration)
-    std::cout << fmt::format("{:>10}{:>14.4g}{:>14.4g}\n", bin.records, bin.said, bin.actual);
+    std::cout << fmt::format("{:>10}{:>14.4g}{:>14.4g}\n", bin.records, bin.predicted, bin.actual);
 }
 
 void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
