@@ -80,7 +80,16 @@ declare -A PLANNED_CONFIGS=(
   [mnist-scatter]=40
 )
 
-# data_of CONFIG: the folder with its data; fails where there is none. "-": the program makes them.
+# has_data_of CONFIG: whether its data are there, or the program makes them.
+has_data_of() {
+  case $1 in
+    demo) ;;
+    cifar-scatter) has_data cifar10 ;;
+    *) has_data "${1%%-*}" ;;
+  esac
+}
+
+# data_of CONFIG: the folder with its data, which are there; fails where they cannot be prepared. "-": the program makes them.
 data_of() {
   case $1 in
     demo) echo - ;;
@@ -101,7 +110,7 @@ data_of() {
 # planned_config loopback|lan|wan NAME: a training of configs/ on that network beside its plan.
 planned_config() {
   local profile=$1 name=$2 folder=$work/plan-$1-$2 steps=${PLANNED_CONFIGS[$2]} data where=()
-  data=$(data_of "$name") || { echo "$profile, $name: no data" && return; }
+  data=$(data_of "$name") || { echo "$profile, $name: its data cannot be prepared" && return 1; }
   [ "$profile" != wan ] || steps=$((steps / 4))
   [ "$profile" = loopback ] || where=("${HOSTS[@]}")
   [ "$data" = - ] || where+=(--data "$data")
@@ -141,6 +150,10 @@ all_planned() {
 
 check_plan() {
   needs_netsim
+  local name
+  for name in "${!PLANNED_CONFIGS[@]}"; do
+    has_data_of "$name" || skip "no data of configs/$name.toml"
+  done
   scale_ready && netsim && gathered all_planned
 }
 
