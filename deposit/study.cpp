@@ -164,6 +164,10 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
   if (records.data.vertical)
     throw ConfigError(
         "data.partition: found \"vertical\", expected \"horizontal\": an owner deposits whole records");
+  if (!records.features.means.empty())
+    throw ConfigError(
+        "features.means: found them, expected none for a study: owners hand in rows that nothing is "
+        "subtracted from");
   Study study;
   study.records = records;
   study.records.type.clear();

@@ -36,10 +36,11 @@ struct ResultFile {
   bool secret = false;  ///< for its owner's eyes alone: mode 0600
 };
 
-/// A number that was opened to this party, as its session log names it.
+/// A number that was opened to this party, as its session log names it; or many, by a hash.
 struct ReleasedValue {
   std::string name;
   double value = 0;
+  std::string sha256{};  ///< of many numbers, in hexadecimal, in place of `value`; empty: it is one
 };
 
 /// What there is to tell the owner of this party's records alone, a line each.

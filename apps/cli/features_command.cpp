@@ -106,6 +106,11 @@ Extraction FromJob(const FeaturesOptions& options) {
         "{}: features.standardise: found \"private\", expected \"none\": means and scales are known once "
         "the job has run",
         options.job));
+  if (options.row_norm && !schema->features.means.empty())
+    throw ConfigError(
+        fmt::format("--row-norm: found {}, expected none with the features.means of {}, which are of rows of "
+                    "its row_norm",
+                    *options.row_norm, options.job));
   if (schema->data.target) {
     throw ConfigError(fmt::format(
         "{}: data.target: found one, expected classes: the file of features has whole numbers for labels",
@@ -138,6 +143,9 @@ int RunFeatures(const FeaturesOptions& options) {
                          table.x);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   data::WriteFeatures(options.out, table.x, extraction.labels);
+  if (!extraction.means.empty())
+    std::cout
+        << "Note: less features.means; an exported model subtracts them itself (--set features.means=[])\n";
   std::cout << fmt::format("{} records, {} features each, {:.2f} s, {:.0f} records/s on {} threads: {}\n",
                            table.x.rows(), table.x.cols(), seconds,
                            static_cast<double>(table.x.rows()) / std::max(seconds, 1e-9), pool.threads(),
@@ -169,7 +177,8 @@ void AddFeatures(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_option("--out", options->out, "FILE.npz (x and y) or FILE.npy (x), float32")->required();
   command->add_option("--scale", options->scale, "Divide values by this; without --job")
       ->capture_default_str();
-  command->add_option("--row-norm", options->row_norm, "Scale each row to this length");
+  command->add_option("--row-norm", options->row_norm,
+                      "Scale each row to this length; not with a job's features.means");
   command->add_option("--threads", options->threads, "Threads; 0: all cores")->capture_default_str();
   command
       ->add_option("--set", options->assignments,

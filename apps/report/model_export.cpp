@@ -42,6 +42,13 @@ std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& m
   return constants;
 }
 
+/// What is subtracted from extracted rows of length row_norm, as the array `means`; none: nothing is.
+std::vector<std::pair<std::string, data::NpyArray>> MeansOf(const jobs::ModelFile& model) {
+  const auto& means = model.schema.records.features.means;
+  if (means.empty()) return {};
+  return {{"means", data::NpyFromDoubles({means.size()}, means)}};
+}
+
 std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
   const auto& schema = model.schema.records;
   std::map<std::string, std::string> metadata{{"job", model.schema.json}};
@@ -103,7 +110,7 @@ class GraphBuilder {
   [[nodiscard]] std::string Description() const {
     return fmt::format("Released by the job {}. x: {}. {}: {}.", model_.schema.records.name,
                        Extracts(model_.schema.records)
-                           ? "features as `trefoil features --job` extracts them"
+                           ? "features as `trefoil features` extracts them, of any length, and less no means"
                            : "records, values as in the data, categories as 0/1 columns in the job's order",
                        last_,
                        model_.schema.records.data.target         ? "the target in its own unit"
@@ -234,19 +241,25 @@ class GraphBuilder {
 }  // namespace
 
 void ExportNpz(const std::filesystem::path& file, const jobs::ModelFile& model) {
-  jobs::SaveModel(file, model.model, model.schema, ConstantsOf(model));
+  auto constants = MeansOf(model);
+  for (const auto& [name, value] : ConstantsOf(model))
+    constants.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));
+  jobs::SaveModel(file, model.model, model.schema, constants);
 }
 
 std::string SafetensorsOf(const jobs::ModelFile& model) {
-  return data::FormatSafetensors(jobs::ModelArrays(model.model), MetadataOf(model));
+  auto arrays = jobs::ModelArrays(model.model);
+  for (auto& means : MeansOf(model)) arrays.push_back(std::move(means));
+  return data::FormatSafetensors(arrays, MetadataOf(model));
 }
 
 std::string OnnxOf(const jobs::ModelFile& model, std::size_t most) {
   const auto& data = model.schema.records.data;
   const bool ranges = std::any_of(data.columns.begin(), data.columns.end(),
                                   [](const data::Column& column) { return column.low || column.high; });
-  // Means and scales, and the ends of ranges.
+  // Means and scales, and the ends of ranges; of extracted features means at most.
   auto bytes = (ranges ? 4U : 2U) * static_cast<std::size_t>(data.features) * sizeof(float);
+  if (Extracts(model.schema.records)) bytes = model.schema.records.features.means.size() * sizeof(float);
   for (const auto& [name, array] : jobs::ModelArrays(model.model)) bytes += array.size() * sizeof(float);
   if (bytes > most) {
     throw ConfigError(fmt::format(

@@ -35,7 +35,7 @@
 namespace trefoil::jobs {
 namespace {
 
-/// Records are read twice where features are standardised: a table that changes in between would have records
+/// Records are read twice where columns are standardised: a table that changes in between would have records
 /// in the training that are in no ledger's hash. Of files SameData sees to it.
 void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
   if (files.query.empty()) return;
@@ -112,6 +112,7 @@ class DpsgdJob : public Job {
   }
   [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
+  [[nodiscard]] bool ReadsTwice() const { return job_.features.standardise.on && !IsOfExtracted(job_); }
   [[nodiscard]] DpsgdSettings OwnForm() const;
   [[nodiscard]] Loaded LoadOwn(const PartyFile& party, const std::string& party_file,
                                const LoadOptions& options);
@@ -126,10 +127,11 @@ class DpsgdJob : public Job {
   ml::HeldOutRecords held_out_;
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
 
-  // With features.standardise: what this party adds to the sum, and how it reads its records by what that gave.
+  // With features.standardise: what this party adds to the sum, and how its records get what that gave: of columns they
+  // are read again, extracted rows are moved where they are.
   data::SameData same_data_;  ///< of what is read again
   mpc::RingMatrix moments_;
-  std::function<void(const DpsgdSettings& standardised)> read_again_;
+  std::function<void(const DpsgdSettings& standardised)> standardise_;
   std::optional<DpsgdSettings> standardised_;  ///< after the sum was opened
 };
 
@@ -139,7 +141,10 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
 }
 
 std::vector<std::string> DpsgdJob::Advice() const {
-  return NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
+  auto lines = NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
+  if (!settings_.standardisation) return lines;
+  for (auto& line : MeansAdvice(job_, *settings_.standardisation)) lines.push_back(std::move(line));
+  return lines;
 }
 
 std::string DpsgdJob::Uncovered() const {
@@ -229,10 +234,10 @@ std::string DpsgdJob::Split(const SplitTarget& target) const {
   return SplitRecords(job_, OwnForm(), target);
 }
 
-/// The job as this party reads records before any sum is opened: with features.standardise by its own moments, which
+/// The job as this party reads records before any sum is opened: where it reads them twice by its own moments, which
 /// nobody else learns, or before these are known by the ranges alone.
 DpsgdSettings DpsgdJob::OwnForm() const {
-  if (!settings_.standardisation) return job_;
+  if (!ReadsTwice()) return job_;
   const bool known = moments_.size() > 0;
   const mpc::RingMatrix none = mpc::RingMatrix::Zero(settings_.standardisation->coordinates, 1);
   return Standardised(job_, known ? moments_ : none, 0);
@@ -240,11 +245,11 @@ DpsgdSettings DpsgdJob::OwnForm() const {
 
 Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, const LoadOptions& options) {
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  if (job_.features.standardise.on) {
+  if (ReadsTwice()) {
     RequireFiles(party.data, party_file);
     same_data_.Add(party.data);
-    moments_ = SumOfMoments(job_, party.data, party.id, options);
-    read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
+    moments_ = SumOfMoments(job_, party.data, party.id);
+    standardise_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
       own_ = ReadOwn(standardised, party, options);
       held_out_ = LoadHeldOut(standardised, party, party_file, options);
       same_data_.Require();
@@ -257,8 +262,14 @@ Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, 
   warnings.insert(warnings.end(), repeated.begin(), repeated.end());
   Loaded loaded{.said = fmt::format("{} rows as the job declares them", own.rows()),
                 .warnings = std::move(warnings)};
-  // With features.standardise none is there to be trained on before it is read again.
-  if (!job_.features.standardise.on) own_ = std::move(own);
+  if (ReadsTwice()) return loaded;  // none is there to be trained on before it is read again
+  own_ = std::move(own);
+  if (!job_.features.standardise.on) return loaded;
+  moments_ = SumOfRows(own_.x, job_.features.row_norm);
+  standardise_ = [this](const DpsgdSettings& standardised) {
+    for (auto* rows : {&own_.x, &held_out_.test.x, &held_out_.validation.x})
+      if (rows->rows() > 0) SubtractMeans(standardised.features, *rows);
+  };
   return loaded;
 }
 
@@ -266,7 +277,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
                                        const Resources& resources) {
   const LoadOptions options{.threads = resources.threads, .feature_model = party.feature_model};
   const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
-    if (job_.features.standardise.on) {
+    if (ReadsTwice()) {
       if (HoldsTest(job_, party.id)) same_data_.Add(party.evaluation);
       if (HoldsValidation(job_, party.id)) same_data_.Add(party.validation);
     }
@@ -296,7 +307,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
     hooks.before_records = [&](mpc::Context& party) {
       standardised_ =
           OpenMoments(party, job_, *settings_.standardisation, moments_, RandomStream::FromSystem());
-      read_again_(*standardised_);
+      standardise_(*standardised_);
     };
   }
   if (job_.training.checkpoint_every == 0) return hooks;

@@ -8,8 +8,10 @@
 #include <numbers>
 #include <utility>
 
+#include "base/secrets/sha256.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/gaussian_target.h"
+#include "jobs/records/record_fields.h"
 #include "jobs/statistics/estimates.h"
 #include "jobs/statistics/own_sum.h"
 #include "jobs/statistics/settings.h"
@@ -54,9 +56,8 @@ StatisticsSettings MomentsOf(const DpsgdSettings& job) {
   return moments;
 }
 
-bool IsOfExtracted(const DpsgdSettings& job) {
-  return job.features.extraction.method != data::FeatureMethod::kNone;
-}
+/// From about this part of the rows' length on the means say more of the noise than of the records.
+constexpr double kDrowningMeans = 0.3;
 
 /// A row, over row_norm, and the 1 beside it, which counts records, have half of the squared bound each.
 constexpr double kRootOfHalf = std::numbers::sqrt2 / 2;
@@ -73,6 +74,10 @@ std::vector<double> MeansOf(const mpc::RingMatrix& sum, double row_norm) {
 }
 
 }  // namespace
+
+bool IsOfExtracted(const DpsgdSettings& job) {
+  return job.features.extraction.method != data::FeatureMethod::kNone;
+}
 
 bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
   return column.kind == data::ColumnKind::kNumber && column.name != spec.label.column;
@@ -94,16 +99,10 @@ dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
   return event;
 }
 
-mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party,
-                             const LoadOptions& options) {
-  const auto capacity = job.data.rows.at(static_cast<std::size_t>(party));
-  if (IsOfExtracted(job)) {
-    auto with_capacity = options;
-    with_capacity.capacity = capacity;
-    return SumOfRows(LoadRecords(job, files, with_capacity).x, job.features.row_norm);
-  }
+mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party) {
   const auto moments = MomentsOf(job);
-  return SumStatistics(moments, LayoutOf(moments), files, capacity).sum;
+  return SumStatistics(moments, LayoutOf(moments), files, job.data.rows.at(static_cast<std::size_t>(party)))
+      .sum;
 }
 
 mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm) {
@@ -143,6 +142,21 @@ DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum,
   return standardised;
 }
 
+std::vector<std::string> MeansAdvice(const DpsgdSettings& job, const dp::GaussianReleases& event) {
+  if (!IsOfExtracted(job)) return {};
+  const auto rows = TotalRows(job.data);
+  const auto features = static_cast<double>(TrainedFeatures(job));
+  const double noise =
+      dp::kAllOverTwo * event.sigma / kRootOfHalf * std::sqrt(features) / static_cast<double>(rows);
+  if (noise < kDrowningMeans) return {};
+  return {
+      fmt::format("the noise on the means of {:.0f} features that features.standardise subtracts is as long "
+                  "as {:.2g} of a row, "
+                  "with the {} rows that the job declares: it moves every row that far; more rows, a larger "
+                  "features.standardise_share or features.standardise = \"none\" is what helps",
+                  features, noise, rows)};
+}
+
 DpsgdSettings OpenMoments(mpc::Context& party, const DpsgdSettings& job, const dp::GaussianReleases& event,
                           const mpc::RingMatrix& own, RandomStream stream) {
   ml::NoisySums sums({.coordinates = event.coordinates, .sigma = event.sigma, .sensitivity = kStatisticsNorm},
@@ -154,9 +168,10 @@ DpsgdSettings OpenMoments(mpc::Context& party, const DpsgdSettings& job, const d
 }
 
 std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised) {
+  if (IsOfExtracted(standardised))
+    return {{.name = "standardise.means",
+             .sha256 = Sha256Hex(nlohmann::json(standardised.features.means).dump())}};
   std::vector<ReleasedValue> values;
-  const auto extracted = standardised.features.means.size();
-  if (extracted > 0) values.push_back({.name = "standardise.means", .value = static_cast<double>(extracted)});
   for (const auto& column : standardised.data.columns) {
     if (!IsStandardised(standardised.data, column)) continue;
     values.push_back({.name = fmt::format("standardise.{}.mean", column.name), .value = column.mean});

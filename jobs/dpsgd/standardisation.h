@@ -1,5 +1,6 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "base/secrets/random.h"
@@ -7,7 +8,6 @@
 #include "dp/record/record.h"
 #include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
-#include "jobs/records/load_records.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"
 
@@ -19,6 +19,9 @@ namespace trefoil::jobs {
 /// A scale is at least this part of its column's range.
 inline constexpr double kLeastScale = 1e-6;
 
+/// Whether features.standardise is about extracted features, and not about columns.
+[[nodiscard]] bool IsOfExtracted(const DpsgdSettings& job);
+
 /// Whether features.standardise is about this column: a number that is a feature.
 [[nodiscard]] bool IsStandardised(const data::DataSpec& spec, const data::Column& column);
 
@@ -26,13 +29,12 @@ inline constexpr double kLeastScale = 1e-6;
 /// itself. Throws ConfigError where none does, or noise is out of the sampler's domain. Pre: features.standardise.
 [[nodiscard]] dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job);
 
-/// What the records of a file add to the sum, as many at most as the job declares for `party`: StandardisationEvent()
-/// .coordinates x 1, in units in which a record adds kStatisticsNorm at most. `options`: of extracted features, as
-/// LoadRecords(). Throws DataError as data::Load. Pre: features.standardise.
-[[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party,
-                                           const LoadOptions& options = {});
+/// What the records of a file add to the sum of columns, as many at most as the job declares for `party`:
+/// StandardisationEvent().coordinates x 1, in units in which a record adds kStatisticsNorm at most. Throws DataError as
+/// data::Load. Pre: features.standardise, and not IsOfExtracted.
+[[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party);
 
-/// The same of extracted rows: of each feature the sum, and last how many rows there are. A row and the 1 that counts it are
+/// The same of extracted rows, before any mean is subtracted: of each feature the sum, and last how many rows there are. A row and the 1 that counts it are
 /// one vector on the lattice; a row that is longer than `row_norm` counts as a shorter one.
 [[nodiscard]] mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm);
 
@@ -52,8 +54,13 @@ inline constexpr double kLeastScale = 1e-6;
                                         const dp::GaussianReleases& event, const mpc::RingMatrix& own,
                                         RandomStream stream);
 
+/// A line where the noise on the means of extracted features is long beside a row, by public numbers alone; else none.
+/// `event`: StandardisationEvent().
+[[nodiscard]] std::vector<std::string> MeansAdvice(const DpsgdSettings& job,
+                                                   const dp::GaussianReleases& event);
+
 /// What the columns of a job of Standardised() were standardised by, for the session log and for the summary; of extracted
-/// features only how many there are, as their means are in the model.
+/// features, whose means are in the model, the SHA-256 of these as the model's job has them, and how many there are.
 [[nodiscard]] std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised);
 [[nodiscard]] nlohmann::ordered_json StandardisationJson(const DpsgdSettings& standardised, double sigma);
 

@@ -84,7 +84,7 @@ std::vector<std::pair<std::string, data::NpyArray>> ModelArrays(const ml::Model&
 }
 
 void SaveModel(const std::filesystem::path& file, const ml::Model& model, const ModelSchema& schema,
-               const std::vector<std::pair<std::string, double>>& constants) {
+               const std::vector<std::pair<std::string, data::NpyArray>>& constants) {
   const std::int64_t classes = schema.records.data.classes;
   auto arrays = ModelArrays(model);
   if (!schema.records.data.target) arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
@@ -93,8 +93,7 @@ void SaveModel(const std::filesystem::path& file, const ml::Model& model, const 
     arrays.emplace_back(kWeightsDeviation, ToNpy(model.deviations->weights));
     arrays.emplace_back(kInterceptDeviation, ToNpy(model.deviations->intercept));
   }
-  for (const auto& [name, value] : constants)
-    arrays.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));
+  arrays.insert(arrays.end(), constants.begin(), constants.end());
   data::WriteNpz(file, arrays);
 }
 

@@ -57,9 +57,13 @@ data::Table WithFeatures(const RecordSchema& schema, data::Table table, const Lo
 
 void ScaleExtracted(const FeatureSpec& features, data::Matrix& x) {
   data::NormaliseRowsTo(x, features.row_norm);
+  SubtractMeans(features, x);
+}
+
+void SubtractMeans(const FeatureSpec& features, data::Matrix& x) {
   if (features.means.empty()) return;
   const auto count = static_cast<Eigen::Index>(features.means.size());
-  Require(count == x.cols(), "ScaleExtracted: a mean for each feature");
+  Require(count == x.cols(), "SubtractMeans: a mean for each feature");
   x.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(features.means.data(), count).cast<float>();
   data::NormaliseRowsTo(x, features.row_norm);
 }

@@ -40,6 +40,9 @@ struct LoadOptions {
 /// to it again (but for zeros). Pre: as many columns as means, where there are any.
 void ScaleExtracted(const FeatureSpec& features, data::Matrix& x);
 
+/// The second half of that, for rows that were scaled to row_norm before the means were known.
+void SubtractMeans(const FeatureSpec& features, data::Matrix& x);
+
 /// ReadRecords(), then WithFeatures().
 [[nodiscard]] data::Table LoadRecords(const RecordSchema& schema, const data::DataFiles& files,
                                       const LoadOptions& options = {});

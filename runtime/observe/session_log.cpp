@@ -128,7 +128,11 @@ void AuditLog::Write(Json entry) {
 void AuditLog::Connected(const std::string& id) { Write({{"kind", "connected"}, {"id", id}}); }
 
 void AuditLog::ReleasedFile(const std::string& what, const fs::path& file) {
-  Write({{"kind", "release"}, {"what", what}, {"sha256", data::FileSha256(file)}});
+  ReleasedHash(what, data::FileSha256(file));
+}
+
+void AuditLog::ReleasedHash(const std::string& what, const std::string& sha256) {
+  Write({{"kind", "release"}, {"what", what}, {"sha256", sha256}});
 }
 
 void AuditLog::ReleasedSecretFile(const std::string& what, const fs::path& file, const std::string& salt) {

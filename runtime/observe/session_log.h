@@ -27,7 +27,7 @@ struct AuditedSession {
 /// `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
-///   "release":   something opened to this party: `what`, and its `value` or `sha256` of its file; of a file for this
+///   "release":   something opened to this party: `what`, and its `value`, or `sha256` of its file or numbers; of a file for this
 ///                party's eyes alone, whose contents a reader of the log could guess, `salted_sha256`
 ///   "end":       `outcome`: "done", or "failed" with `exit_code` and `reason` (a code, never a text)
 class AuditLog {
@@ -42,6 +42,7 @@ class AuditLog {
   void ReleasedSecretFile(const std::string& what, const std::filesystem::path& file,
                           const std::string& salt);
   void ReleasedValue(const std::string& what, double value);
+  void ReleasedHash(const std::string& what, const std::string& sha256);
   /// Returns the newest line's hash.
   std::string Done();
   std::string Failed(int exit_code, const net::AbortReason& reason);

@@ -1,15 +1,17 @@
 """A training that finds the means and scales of its columns by itself, as three processes over TLS."""
 
 import csv
+import hashlib
 import json
 import math
 import random
+import re
 import statistics
 import struct
 import unittest
 import zipfile
 
-from model_readers import Onnx
+from model_readers import Onnx, read_safetensors
 from plain_models import read_model
 from trefoil_program import ProgramTest, TINY_JOB
 
@@ -182,6 +184,32 @@ class Standardise(ProgramTest):
         for row, wanted in zip(self.extracted(str(test), "", hog)[:5], plain):
             for said, score in zip(onnx.run(row), wanted, strict=True):
                 self.assertAlmostEqual(said, score, delta=1e-3)
+        self.exports_say_the_means(means, str(test), hog, plain)
+
+    def exports_say_the_means(self, means, test, hog, plain):
+        """In npz and safetensors, and in onnx, whose rows are those of a job without them."""
+        for kind in ("npz", "safetensors"):
+            self.succeed("export", "--model", "run/model.npz", "--format", kind, "--out", f"e.{kind}")
+        with zipfile.ZipFile(self.folder / "e.npz") as archive:
+            content = archive.read("means.npy")
+        self.assertEqual(list(struct.unpack("<324d", content[content.index(10) + 1:])), means)
+        self.assertEqual(read_safetensors((self.folder / "e.safetensors").read_bytes())[1]["means"], ([324], means))
+        released = [json.loads(line) for line in (self.folder / "run/party-1/out/audit.jsonl").read_text().splitlines()]
+        logged, = (line for line in released if line.get("what") == "standardise.means")
+        with zipfile.ZipFile(self.folder / "run/model.npz") as archive:
+            text = re.search(rb'"means":(\[[^]]*\])', archive.read("job.npy"))[1]
+        self.assertEqual(logged["sha256"], hashlib.sha256(text).hexdigest())
+        given = (*hog, "--set", f"features.means={means}")
+        pairs = zip(self.extracted(test, "", hog), self.extracted(test, "", given), self.extracted(test, "", (*given, "--set", "features.means=[]")))
+        onnx = Onnx((self.folder / "e.onnx").read_bytes())
+        for (row, less, again), wanted in list(zip(pairs, plain))[:5]:
+            moved = [value - mean for value, mean in zip(row, means)]
+            for value, expected in zip(less, moved, strict=True):
+                self.assertAlmostEqual(value, 2 * expected / math.hypot(*moved), delta=1e-5)
+            self.assertEqual(again, row)
+            self.assertGreater(max(abs(said - score) for said, score in zip(onnx.run(less), wanted)), 1e-2)  # less means twice
+        labels = test.replace("images-idx3", "labels-idx1")
+        self.fail_with(2, "--row-norm: found 1", "features", "--job", self.job, "--in", test, labels, "--out", "x.npz", *given, "--row-norm", "1.0")
 
     def extracted(self, file, name, settings):
         images = file.format(name)

@@ -112,6 +112,13 @@ TEST(Study, IsOfWholeRecords) {
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(records, {}); }), HasSubstr("data.partition"));
 }
 
+TEST(Study, IsOfRowsThatNothingIsSubtractedFrom) {
+  auto records = SampleRecords(TemporaryFolder());
+  records.features.means = {0.5};
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(records, {}); }),
+              HasSubstr("features.means: found"));
+}
+
 /// A job's records that only their sizes matter of.
 jobs::RecordSchema Sized(std::int64_t features, double row_norm, int fraction_bits) {
   jobs::RecordSchema records;

@@ -295,6 +295,10 @@ void CheckStore(const DpsgdSettings& job, const Section& document) {
   if (job.store.memory) CheckMemory(job, document.Table("data"));
   if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
   if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
+  if (!job.features.means.empty())
+    document.Table("features")
+        .Fail("means",
+              "found them, expected none with data.source \"store\": deposited rows are not moved by them");
   if (job.initialisation) refuse("initialisation", "method", "\"none\"");
   if (job.model.class_weights.balanced) refuse("model", "class_weights", "numbers");
 }

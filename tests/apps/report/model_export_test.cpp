@@ -185,6 +185,40 @@ TEST(ExportNpz, IsTheModelWithItsConstants) {
   EXPECT_EQ(constant("activation_bound"), 0.75);
   ExportNpz(file, MakeModel(3));
   EXPECT_THROW((void)constant("activation_bound"), DataError);
+  EXPECT_THROW((void)constant("means"), DataError);
+}
+
+/// As by MakeModel, but of nine extracted features, with means.
+jobs::ModelFile MakeModelWithMeans() {
+  auto model = MakeModel(3);
+  model.schema.records.features.extraction.method = data::FeatureMethod::kHashText;
+  model.schema.records.features.means = {0.5, -0.25, 0, 0.125, 1, -1, 0.5, 0.25, -0.5};
+  return model;
+}
+
+TEST(ExportNpz, HasTheMeansOfExtractedFeatures) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "export.npz";
+  const auto model = MakeModelWithMeans();
+  ExportNpz(file, model);
+  const auto means = data::ReadNpz(file, "means");
+  EXPECT_EQ(means.shape, std::vector<std::size_t>{9});
+  EXPECT_EQ(data::NpyToDoubles(means, file), model.schema.records.features.means);
+}
+
+TEST(SafetensorsOf, HasTheMeansOfExtractedFeatures) {
+  const auto text = SafetensorsOf(MakeModelWithMeans());
+  EXPECT_THAT(text, HasSubstr(R"("means":{"dtype":"F64","shape":[9])"));
+  EXPECT_THAT(SafetensorsOf(MakeModel(3)), testing::Not(HasSubstr("\"means\"")));
+}
+
+TEST(OnnxOf, CountsAMeanForEachExtractedFeature) {
+  auto model = MakeModelWithMeans();
+  model.schema.records.features.extraction.hash_text.dimension = 4;
+  model.schema.records.data.features = 5;
+  const std::size_t bytes = 4 * (9 + 9 * 3 + 3);
+  EXPECT_NO_THROW((void)OnnxOf(model, bytes));
+  EXPECT_THROW((void)OnnxOf(model, bytes - 1), ConfigError);
 }
 
 }  // namespace

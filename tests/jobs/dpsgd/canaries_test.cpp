@@ -91,6 +91,10 @@ TEST(WithCanaries, TrainsOnExtractedFeatures) {
       ReadText(kSmallJob, {"data.features=784", "features.method=hog", "features.cell=14"});
   EXPECT_EQ(WithCanaries(job, 10).data.features, TrainedFeatures(job) + 10);
   EXPECT_EQ(WithCanaries(job, 10).features.extraction.method, data::FeatureMethod::kNone);
+  // Means that are given are in the rows already.
+  auto moved = job;
+  moved.features.means.assign(static_cast<std::size_t>(TrainedFeatures(job)), 0.25);
+  EXPECT_TRUE(WithCanaries(moved, 10).features.means.empty());
 }
 
 TEST(DrawCanaries, TakesTurnsAndTossesFairCoins) {
