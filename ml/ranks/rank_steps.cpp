@@ -35,8 +35,6 @@ std::array<std::uint8_t, 32> ConstantsDigest(const SharedSteps& steps) {
   return hash.Digest();
 }
 
-std::span<Word> AsWords(RingMatrix& words) { return {words.data(), static_cast<std::size_t>(words.size())}; }
-
 /// All words of a share as ranks hold them: a row a rank, with its slice of the own component and then of the next.
 RingMatrix ToSlices(const ArithShare& all, int ranks, Index slice) {
   RingMatrix slices = RingMatrix::Zero(ranks, 2 * slice);
@@ -125,12 +123,12 @@ void RankSteps::Step(mpc::Context& run, const Batch& rows) {
     std::copy_n(of_rows.part().data(), of_rows.part().size(), sums.data());
   }
   RingMatrix sum(slice, 1);
-  ranks_.SumAndScatter(AsWords(sums), AsWords(sum));
+  ranks_.SumAndScatter(Elements(sums), Elements(sum));
   slice_ =
       ApplyUpdate(run, plan_, slice_, AddNoise(mpc::AdditiveShare(std::move(sum)), noise_.Next().values()));
   RingMatrix own = ToSlices(slice_.weights.ring(), 1, slice);
   RingMatrix all(ranks_.count(), 2 * slice);
-  ranks_.GatherToAll(AsWords(own), AsWords(all));
+  ranks_.GatherToAll(Elements(own), Elements(all));
   weights_ = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
 }
 

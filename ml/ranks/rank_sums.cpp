@@ -1,21 +1,14 @@
 #include "ml/ranks/rank_sums.h"
 
-#include <cstddef>
 #include <span>
 
 #include "base/error.h"
+#include "ml/ranks/memory.h"
 
 namespace trefoil::ml {
-namespace {
 
 using mpc::Index;
 using mpc::RingMatrix;
-
-std::span<mpc::Word> Words(RingMatrix& numbers) {
-  return {numbers.data(), static_cast<std::size_t>(numbers.size())};
-}
-
-}  // namespace
 
 Index SliceOf(Index numbers, int ranks) { return (numbers + ranks - 1) / ranks; }
 
@@ -23,7 +16,7 @@ RingMatrix SliceOfSum(const RingMatrix& own, mpc::Ranks& ranks) {
   RingMatrix slice(SliceOf(own.rows(), ranks.count()), 1);
   RingMatrix all = RingMatrix::Zero(ranks.count() * slice.rows(), 1);
   all.topRows(own.rows()) = own;
-  ranks.SumAndScatter(Words(all), Words(slice));
+  ranks.SumAndScatter(Elements(all), Elements(slice));
   return slice;
 }
 
@@ -31,8 +24,7 @@ std::optional<RingMatrix> JoinSlices(const RingMatrix& slice, Index numbers, mpc
   Require(slice.rows() == SliceOf(numbers, ranks.count()), "JoinSlices: a slice of so many numbers");
   const bool first = ranks.rank() == 0;
   RingMatrix all(first ? ranks.count() * slice.rows() : 0, 1);
-  RingMatrix own = slice;
-  ranks.Gather(std::as_bytes(Words(own)), std::as_writable_bytes(Words(all)));
+  ranks.Gather(std::as_bytes(Elements(slice)), Memory(all));
   if (!first) return std::nullopt;
   return RingMatrix(all.topRows(numbers));
 }
