@@ -34,25 +34,28 @@ void RequireCapacity(const DataFiles& files, std::int64_t records, std::int64_t 
                    "at most the " + std::to_string(capacity) + " that the job declares");
 }
 
-Categories ReadCategories(const DataFiles& files, const CategoryColumn& column,
-                          std::optional<std::int64_t> capacity) {
+std::vector<std::string> ForEachCategory(const DataFiles& files, const CategoryColumn& column,
+                                         const std::function<void(Category)>& take) {
   TableReader reader(files, column.header);
-  Categories categories{.columns = NamesOf(column, reader), .of_records = {}};
-  const auto& names = categories.columns;
+  auto names = NamesOf(column, reader);
   const auto place = PlaceOf(column, names, reader);
   std::map<std::string, std::size_t> numbers;
   for (std::size_t v = 0; v < column.values.size(); ++v) numbers.emplace(column.values[v], v);
-  auto& records = categories.of_records;
   while (reader.Next()) {
     if (reader.fields().size() != names.size()) {
       ThrowDataError(reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
                      std::to_string(names.size()));
     }
     const auto number = reader.IsNull(place) ? numbers.end() : numbers.find(reader.fields()[place]);
-    records.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
+    take(number == numbers.end() ? std::nullopt : Category(number->second));
   }
-  if (capacity) RequireCapacity(files, static_cast<std::int64_t>(records.size()), *capacity);
-  return categories;
+  return names;
+}
+
+std::vector<Category> ReadCategories(const DataFiles& files, const CategoryColumn& column) {
+  std::vector<Category> records;
+  ForEachCategory(files, column, [&](Category category) { records.push_back(category); });
+  return records;
 }
 
 }  // namespace trefoil::data

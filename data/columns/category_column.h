@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,18 +17,17 @@ struct CategoryColumn {
   std::vector<std::string> values;   ///< the values that are counted, in this order
 };
 
-/// What one column of a table holds.
-struct Categories {
-  std::vector<std::string> columns;  ///< the names of all columns, in order
-  /// For each record, in order: the place of its value in `values`, or nothing where it is none of them.
-  std::vector<std::optional<std::size_t>> of_records;
-};
+/// What a record has: the place of its value in `values`, or nothing where it is none of them.
+using Category = std::optional<std::size_t>;
 
-/// Throws DataError naming row and column, what was found and expected, for a missing or repeated column, a
-/// record with another number of fields than the first, and more records than `capacity`, where one is given.
-/// No value of a record is ever in a text.
-[[nodiscard]] Categories ReadCategories(const DataFiles& files, const CategoryColumn& column,
-                                        std::optional<std::int64_t> capacity = {});
+/// Gives `take` each record's, in order. Returns the names of all columns, in order. Throws DataError naming row and column,
+/// what was found and expected, for a missing or repeated column, and a record with another number of fields than the first.
+/// No value of a record is ever in a text. Memory: of TableReader.
+std::vector<std::string> ForEachCategory(const DataFiles& files, const CategoryColumn& column,
+                                         const std::function<void(Category)>& take);
+
+/// The same of all records.
+[[nodiscard]] std::vector<Category> ReadCategories(const DataFiles& files, const CategoryColumn& column);
 
 /// Throws DataError naming `files` for more records than `capacity`.
 void RequireCapacity(const DataFiles& files, std::int64_t records, std::int64_t capacity);

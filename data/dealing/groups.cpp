@@ -5,10 +5,12 @@
 #include "data/formats/file.h"
 
 namespace trefoil::data {
+namespace {
 
-std::vector<std::int64_t> GroupNumbers(const std::vector<std::string>& keys, std::int64_t most,
-                                       const std::filesystem::path& path) {
-  std::unordered_map<std::string, std::int64_t> number_of;
+template <typename Key>
+std::vector<std::int64_t> NumbersOf(const std::vector<Key>& keys, std::int64_t most,
+                                    const std::filesystem::path& path) {
+  std::unordered_map<Key, std::int64_t> number_of;
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> numbers;
   numbers.reserve(keys.size());
@@ -23,6 +25,18 @@ std::vector<std::int64_t> GroupNumbers(const std::vector<std::string>& keys, std
     }
   }
   return numbers;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> GroupNumbers(const std::vector<std::string>& keys, std::int64_t most,
+                                       const std::filesystem::path& path) {
+  return NumbersOf(keys, most, path);
+}
+
+std::vector<std::int64_t> GroupNumbers(const std::vector<std::int64_t>& keys, std::int64_t most,
+                                       const std::filesystem::path& path) {
+  return NumbersOf(keys, most, path);
 }
 
 }  // namespace trefoil::data

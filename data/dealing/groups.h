@@ -10,5 +10,7 @@ namespace trefoil::data {
 /// Throws DataError naming the record of `path`, and not its key, where a group has more than `most` rows.
 [[nodiscard]] std::vector<std::int64_t> GroupNumbers(const std::vector<std::string>& keys, std::int64_t most,
                                                      const std::filesystem::path& path);
+[[nodiscard]] std::vector<std::int64_t> GroupNumbers(const std::vector<std::int64_t>& keys, std::int64_t most,
+                                                     const std::filesystem::path& path);
 
 }  // namespace trefoil::data

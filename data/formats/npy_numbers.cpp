@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 #include "data/formats/npy.h"
 #include "data/formats/npy_header.h"
@@ -28,6 +29,8 @@ NpyNumbers::NpyNumbers(const std::filesystem::path& path, const ShapeCheck& chec
   descr_ = std::move(header.descr);
   shape_ = std::move(header.shape);
 }
+
+std::string NpyNumbers::Sample() const { return Sha256Hex(ShapeText(shape_) + file_.Sample()); }
 
 std::vector<double> NpyNumbers::Read(std::size_t first, std::size_t count) const {
   std::string bytes(count * item_, '\0');

@@ -17,6 +17,8 @@ class NpyNumbers {
   NpyNumbers(const std::filesystem::path& path, const ShapeCheck& check);
 
   [[nodiscard]] const std::vector<std::size_t>& shape() const { return shape_; }
+  /// By which the array is told from others: its shape, and PositionedFile::Sample of its file as that is now.
+  [[nodiscard]] std::string Sample() const;
   /// `count` numbers from `first` on, in the order of rows. Throws DataError where the file has been cut meanwhile, or holds
   /// strings. Pre: the shape has as many.
   [[nodiscard]] std::vector<double> Read(std::size_t first, std::size_t count) const;

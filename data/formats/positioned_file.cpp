@@ -59,19 +59,23 @@ std::string PositionedFile::Head(std::size_t most) const {
 
 bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
-std::string SampleSha256(const std::filesystem::path& path) {
-  const PositionedFile file(path);
-  const std::size_t bytes = std::min(kPieceBytes, file.size());
+std::string PositionedFile::Sample() const {
+  struct stat status {};
+  const std::size_t size =
+      fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : std::size_t{0};
+  const std::size_t bytes = std::min(kPieceBytes, size);
   Sha256 hash;
-  hash.Update(std::to_string(file.size()) + "\n");
+  hash.Update(std::to_string(size) + "\n");
   std::string piece(bytes, '\0');
   for (std::size_t k = 0; k < kPieces; ++k) {
-    file.Read((file.size() - bytes) / (kPieces - 1) * k, piece);
+    Read((size - bytes) / (kPieces - 1) * k, piece);
     hash.Update(piece);
   }
-  file.Read(file.size() - bytes, piece);  // the division above may have left it out
+  Read(size - bytes, piece);  // the division above may have left it out
   hash.Update(piece);
   return hash.Hex();
 }
+
+std::string SampleSha256(const std::filesystem::path& path) { return PositionedFile(path).Sample(); }
 
 }  // namespace trefoil::data

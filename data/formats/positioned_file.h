@@ -19,6 +19,8 @@ class PositionedFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// In bytes, when it was opened.
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// SampleSha256 of what it holds now.
+  [[nodiscard]] std::string Sample() const;
 
   /// Throws DataError unless there are as many bytes at `offset`.
   void Read(std::size_t offset, std::span<char> out) const;
@@ -35,8 +37,9 @@ class PositionedFile {
 [[nodiscard]] bool IsGzip(std::string_view head);
 
 /// SHA-256, in hexadecimal, of a file's size and of 64 pieces of 4 KiB that are spread over it, its first and last bytes
-/// among them: tells files apart that somebody could take for one another, in a time that does not grow with them, but not
-/// files that differ in a few bytes. Throws DataError where it cannot be read.
+/// among them, in a time that does not grow with it. Tells apart files that are of different records, but not those that differ
+/// between the pieces: of a large file one stretch of up to a 63rd of it, or most sets of rows that were corrected in place.
+/// Throws DataError where it cannot be read.
 [[nodiscard]] std::string SampleSha256(const std::filesystem::path& path);
 
 }  // namespace trefoil::data

@@ -10,6 +10,8 @@
 #include "base/outward_text.h"
 #include "data/columns/category_column.h"
 #include "data/formats/csv.h"
+#include "data/formats/file.h"
+#include "data/formats/positioned_file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/gaussian_target.h"
@@ -31,6 +33,7 @@ using mpc::RingMatrix;
 
 // Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
 constexpr int kCountBits = 16;
+constexpr double kBytesOfRow = 16;  // of a table of files, one of which is held while it is read: short ones
 constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
 constexpr std::uint64_t kOne = std::uint64_t{1} << kCountBits;
 
@@ -64,8 +67,7 @@ class HistogramJob : public RankedJobOf<HistogramSettings> {
   [[nodiscard]] GaussianTarget Target() const;
   /// The lattice of counts and noise.
   [[nodiscard]] int CountBits() const { return job().gaussian ? kCountBits : 0; }
-  [[nodiscard]] RingMatrix OwnCounts() const;
-  [[nodiscard]] RingMatrix OwnSlice() const;
+  [[nodiscard]] RingMatrix CountsToShare(const OwnValueCounts& found) const;
   [[nodiscard]] std::optional<RingMatrix> Open(mpc::Context& party, const RingMatrix& slice,
                                                const ml::StepNoise& noise) const;
   [[nodiscard]] mpc::AdditiveShare DepositedCounts(SharedRecords::Checked& deposits) const;
@@ -75,8 +77,8 @@ class HistogramJob : public RankedJobOf<HistogramSettings> {
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
-  double sigma_ = 0;       ///< noise multiplier, with Gaussian noise
-  OwnRecordValues own_{};  ///< this machine's, after Load
+  double sigma_ = 0;  ///< noise multiplier, with Gaussian noise
+  RingMatrix own_{};  ///< after Load: what this machine shares, its slice of the party's counts or reports
 };
 
 std::string HistogramJob::Title() const {
@@ -125,14 +127,13 @@ JobCost HistogramJob::Cost() const {
     cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
   }
   // Of deposits all three parties have shares of whole rows: features, mask bit and label.
-  const double of_row = OnDeposits()
-                            ? kBytesOfShare * (static_cast<double>(TrainedFeatures(job())) + 1 + counts)
-                            : sizeof(std::optional<std::size_t>);
+  const double of_row =
+      OnDeposits() ? kBytesOfShare * (static_cast<double>(TrainedFeatures(job())) + 1 + counts) : kBytesOfRow;
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) =
-        kBytesOfShare * counts +
-        (job().store.memory ? RowMemory(job())
-                            : static_cast<double>(SliceOf(rows.at(OnDeposits() ? 0 : party))) * of_row);
+        kBytesOfShare * counts + (job().store.memory
+                                      ? RowMemory(job())
+                                      : static_cast<double>(rows.at(OnDeposits() ? 0 : party)) * of_row);
   cost.results = AtReceivers(counts * kBytesOfALine);
   return cost;
 }
@@ -142,7 +143,7 @@ std::string HistogramJob::Split(const SplitTarget& target) const {
   return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     std::vector<int> labels;
     const auto read = data::ReadCategories(source, job().column);
-    for (const auto& category : read.of_records)
+    for (const auto& category : read)
       labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
     return labels;
   });
@@ -154,34 +155,38 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
   if (rank_count() > 1) RequireNoQuery(party.data, party_file);
   const auto declared = job().data.rows.at(static_cast<std::size_t>(party.id));
-  own_ = ranks() == nullptr ? LoadValues(party.data, job().column, declared)
-                            : LoadSharedValues(party.data, job().column, declared, *ranks());
-  WarnOwner(OwnerWarnings(declared, job().column.values, own_.of_party));
-  return fmt::format("{} records as the job declares them", own_.of_party.records);
+  const bool alone = ranks() == nullptr;
+  // A ledger is of the files' hash: then each machine has to have counted those very files.
+  const auto found = alone ? LoadValues(party.data, job().column, declared)
+                           : LoadSharedValues(party.data, job().column, declared,
+                                              party.ledger ? data::FileSha256 : data::SampleSha256, *ranks());
+  WarnOwner(OwnerWarnings(declared, job().column.values, found.of_party));
+  // Here, and not when the peers have been met, who could tell by the time of it how many records there are.
+  own_ = CountsToShare(found);
+  if (!alone) own_ = ml::SliceOfSum(own_, *ranks());
+  return fmt::format("{} records as the job declares them", found.of_party.records);
 }
 
-RingMatrix HistogramJob::OwnCounts() const {
-  std::vector<std::int64_t> counts(job().column.values.size());
+RingMatrix HistogramJob::CountsToShare(const OwnValueCounts& found) const {
+  auto counts = found.own.of_values;
   if (job().randomiser) {
     const auto randomiser = Randomiser();
     auto stream = RandomStream::FromSystem();
     // A record that is not there reports like one without any of the values: so nobody learns how many there
     // are.
-    for (std::size_t record = 0; record < own_.records.size() + own_.absent; ++record)
-      randomiser.Report(stream, record < own_.records.size() ? own_.records[record] : std::nullopt, counts);
-  } else {
-    for (const auto& value : own_.records) {
-      if (value) ++counts[*value];
+    std::int64_t without = found.own.records + found.absent;
+    std::vector<std::int64_t> reports(counts.size());
+    for (std::size_t value = 0; value < counts.size(); ++value) {
+      for (std::int64_t k = 0; k < counts[value]; ++k) randomiser.Report(stream, value, reports);
+      without -= counts[value];
     }
+    for (; without > 0; --without) randomiser.Report(stream, std::nullopt, reports);
+    counts = std::move(reports);
   }
   RingMatrix own(values(), 1);
   for (Index v = 0; v < values(); ++v)
     own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)]) << CountBits();
   return own;
-}
-
-RingMatrix HistogramJob::OwnSlice() const {
-  return ranks() == nullptr ? OwnCounts() : ml::SliceOfSum(OwnCounts(), *ranks());
 }
 
 std::optional<RingMatrix> HistogramJob::Open(mpc::Context& party, const RingMatrix& slice,
@@ -262,10 +267,9 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
     opened = ml::OpenNoisyCounts(party, counts, noise.values(), job().to);
     result.summary["deposits"] = std::move(deposits.summary);
   } else {
-    const auto own = OwnSlice();
     output.Settle(Events());
     WaitForSettled();
-    opened = Open(party, own, noise);
+    opened = Open(party, own_, noise);
   }
   if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
   return result;
@@ -273,9 +277,8 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
 
 void HistogramJob::Serve(mpc::Context& party) {
   const auto noise = OwnNoise();
-  const auto own = OwnSlice();
   WaitForSettled();
-  (void)Open(party, own, noise);
+  (void)Open(party, own_, noise);
 }
 
 std::unique_ptr<Job> ReadHistogram(const toml::table& root, const std::string& file) {

@@ -1,35 +1,35 @@
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "data/columns/category_column.h"
 #include "data/dataset/data_files.h"
+#include "jobs/ranks/same_files.h"
 #include "jobs/records/owner_warnings.h"
 #include "mpc/ranks.h"
 
 namespace trefoil::jobs {
 
 /// What one machine of a party counts; of a party of one machine all.
-struct OwnRecordValues {
-  std::vector<std::optional<std::size_t>> records{};  ///< as of data::Categories
-  std::size_t absent =
+struct OwnValueCounts {
+  ValueCounts own{};  ///< of the files that this machine has read
+  std::int64_t absent =
       0;  ///< of those that the job declares and the party does not have: as many as it reports for
   ValueCounts of_party{};  ///< what all machines of the party have
 };
 
-/// Reads a party's records, of which the job declares so many. Throws as data::ReadCategories.
-[[nodiscard]] OwnRecordValues LoadValues(const data::DataFiles& files, const data::CategoryColumn& column,
-                                         std::int64_t declared);
+/// Counts a party's records, of which the job declares so many. Throws as data::ForEachCategory and data::RequireCapacity.
+[[nodiscard]] OwnValueCounts LoadValues(const data::DataFiles& files, const data::CategoryColumn& column,
+                                        std::int64_t declared);
 
 /// The same by the machines of a party, all of which see its files: every rank calls it, and reads whole files, rank r the
 /// files r, r + R, ... of the table. So each record is read once, and a table of fewer files leaves machines without any.
-/// Throws as LoadValues; DataError as RequireSameFiles, and naming a file whose header is not the first file's; NetworkError.
-[[nodiscard]] OwnRecordValues LoadSharedValues(const data::DataFiles& files,
-                                               const data::CategoryColumn& column, std::int64_t declared,
-                                               mpc::Ranks& ranks);
+/// Machines of which none has more than an R-th of `declared` report for an R-th each, whatever they have. Files are compared
+/// with rank 0's by `digest`, before and after they are read. Throws as LoadValues; DataError as DigestsOfRank0 and
+/// RequireSameFile, and naming a file whose header is not the first file's; NetworkError.
+[[nodiscard]] OwnValueCounts LoadSharedValues(const data::DataFiles& files,
+                                              const data::CategoryColumn& column, std::int64_t declared,
+                                              FileDigest digest, mpc::Ranks& ranks);
 
 /// Throws ConfigError where `files` are what a query gives: every machine would ask the database anew, which may have
 /// changed meanwhile.

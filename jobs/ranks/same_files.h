@@ -1,14 +1,23 @@
 #pragma once
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "mpc/ranks.h"
 
 namespace trefoil::jobs {
 
-/// Every rank calls it with its files, of which it is going to read parts. Throws DataError at a rank that has another file
-/// than rank 0 in the place of one, as far as data::SampleSha256 tells, or another number of them; and where one cannot be
-/// read.
-void RequireSameFiles(const std::vector<std::filesystem::path>& files, mpc::Ranks& ranks);
+/// By which a file is told from others: data::SampleSha256 or data::FileSha256.
+using FileDigest = std::string (*)(const std::filesystem::path&);
+
+/// Every rank calls it with its files, of which it is going to read parts. Returns the digests of rank 0's, which alone reads
+/// them here, in order. Throws DataError at a rank that has another number of files; as the digest; NetworkError.
+[[nodiscard]] std::vector<std::string> DigestsOfRank0(const std::vector<std::filesystem::path>& files,
+                                                      FileDigest digest, mpc::Ranks& ranks);
+
+/// For each rank to call before and after it reads its `file`. Throws DataError unless the digest `found` of it is the one that
+/// rank 0 had `at_first` of its own.
+void RequireSameFile(const std::filesystem::path& file, const std::string& found,
+                     const std::string& at_first);
 
 }  // namespace trefoil::jobs

@@ -30,6 +30,11 @@ namespace {
 
 using mpc::RingMatrix;
 
+// Of a row while a file is read: the word of its coin, and its byte for another machine; its key twice, as a number, with its
+// group's entry in a table, which may be its own.
+constexpr double kBytesOfCoin = 9;
+constexpr double kBytesOfKey = 100;
+
 class SumJob : public RankedJobOf<SumSettings> {
  public:
   explicit SumJob(SumSettings job)
@@ -165,11 +170,13 @@ JobCost SumJob::Cost() const {
   cost.work.draws = own * static_cast<double>(job().calls);
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const double rows = job().owners_sum ? 1.0 : deposited_ ? 0.0 : static_cast<double>(job().rows.at(party));
-    // One file of records; of several machines the sum of some of its rows, and once more to be cut.
-    const double brought = rank_count() == 1 ? rows * numbers : 2 * numbers;
+    // One file of records; of several machines some of its rows.
+    const double brought = rank_count() == 1 ? sizeof(double) * rows * numbers : MemoryOfSharedSums(job());
+    // Which rows of a call take part, and of which group each is.
+    const double of_row = (job().sampling_rate < 1 ? kBytesOfCoin : 0) + (job().groups() ? kBytesOfKey : 0);
     // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; two noises that are drawn
     // ahead, and a call's shares.
-    cost.memory.at(party) = sizeof(double) * (cost.work.draws + 3 * all + brought) +
+    cost.memory.at(party) = sizeof(double) * (cost.work.draws + 3 * all) + brought + rows * of_row +
                             2 * sizeof(mpc::Word) * own + 3 * kBytesOfShare * own;
     if (deposited_) cost.memory.at(party) += MemoryOfDeposits(*deposited_);
   }
@@ -191,9 +198,13 @@ std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
     of_program_.emplace(job(), *program_, declared, std::move(coins));
     return fmt::format("a program that has {} records", of_program_->records());
   }
-  if (rank_count() > 1 && ranks() == nullptr) RequireParts(job(), party, party_file);
-  own_ = ranks() == nullptr ? LoadOwnSums(job(), party, party_file, coins)
-                            : LoadSharedSums(job(), party, party_file, coins, *ranks());
+  if (ranks() != nullptr) {
+    own_ = LoadSharedSums(job(), party, party_file, coins, *ranks());
+  } else if (rank_count() > 1) {
+    own_.rows = CheckSharedSums(job(), party, party_file);
+  } else {
+    own_ = LoadOwnSums(job(), party, party_file, coins);
+  }
   if (declared == 0) return "none, as the job declares";
   return job().owners_sum ? fmt::format("a vector for each of {} calls", job().calls)
                           : fmt::format("{} vectors for {} calls", own_.rows, job().calls);

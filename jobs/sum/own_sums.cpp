@@ -15,6 +15,7 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
+using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
@@ -32,7 +33,7 @@ RingMatrix SumOfVectors(const SumSettings& job, const data::NpyArray& vectors, c
                         const std::vector<Word>& taken) {
   VectorSum sum(job);
   for (std::size_t row = 0; row < taken.size(); ++row) sum.Add(RowOf(vectors, row, file), taken[row]);
-  return sum.sum();
+  return sum.TakeSum();
 }
 
 RingMatrix OwnersSum(const SumSettings& job, const fs::path& file, std::int64_t records) {
@@ -83,9 +84,7 @@ std::vector<Word> DrawTaken(const SumSettings& job, const std::vector<std::int64
 
 std::vector<std::int64_t> GroupsOf(const SumSettings& job, const std::vector<std::int64_t>& keys,
                                    const fs::path& file) {
-  std::vector<std::string> texts;
-  for (const auto key : keys) texts.push_back(fmt::format("{}", key));
-  return data::GroupNumbers(texts, job.max_group_rows, file);
+  return data::GroupNumbers(keys, job.max_group_rows, file);
 }
 
 std::vector<std::int64_t> ReadGroups(const SumSettings& job, const fs::path& file, std::size_t rows) {
@@ -111,7 +110,7 @@ RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numb
   RingMatrix sum(static_cast<Index>(numbers.size()), 1);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     if (std::abs(numbers[k]) > most)
-      data::ThrowDataError(file, fmt::format("number {}", first + k + 1), data::NumberText(numbers[k]),
+      data::ThrowDataError(file, fmt::format("number {}", first + k + 1), "a number of larger magnitude",
                            fmt::format("at most {}, as {} records of norm {} may have",
                                        data::NumberText(most), records, job.norm_bound));
     // A power of two: nothing is lost but below the lattice.

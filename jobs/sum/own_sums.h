@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/secrets/random.h"
@@ -42,7 +43,8 @@ class VectorSum {
   /// `taken`: a word of ones; or zeros for a record that the sum leaves out, which takes as long. Pre: finite numbers,
   /// job.dimension of them.
   void Add(std::span<const double> vector, mpc::Word taken);
-  [[nodiscard]] const mpc::RingMatrix& sum() const { return sum_; }
+  /// What has been added. Nothing is added after it.
+  [[nodiscard]] mpc::RingMatrix TakeSum() { return std::move(sum_); }
 
  private:
   int fraction_bits_;
@@ -63,7 +65,7 @@ class VectorSum {
                                                  const std::filesystem::path& file);
 
 /// What an owner has summed by itself, rounded to the lattice: the numbers from `first` on. Throws DataError naming `file`
-/// and the number for what `records` records cannot have. Pre: finite numbers.
+/// and which number it is, not what it says, for what `records` records cannot have. Pre: finite numbers.
 [[nodiscard]] mpc::RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numbers,
                                                std::int64_t records, const std::filesystem::path& file,
                                                std::size_t first = 0);

@@ -86,7 +86,7 @@ std::optional<RingMatrix> ProgramSums::SumOfRows(std::span<const std::int64_t> r
   if (done < rows.size())
     data::ThrowDataError(PlaceOf(call_), "", fmt::format("{} vectors", done),
                          fmt::format("{}, one for each record that is taken", rows.size()));
-  return sum.sum();
+  return sum.TakeSum();
 }
 
 std::optional<RingMatrix> ProgramSums::SumOfOwner(std::span<const std::int64_t> rows) {

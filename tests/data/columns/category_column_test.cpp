@@ -21,9 +21,9 @@ class ReadCategoriesTest : public testing::Test {
     return OneFile(folder_ / "t.csv");
   }
 
-  [[nodiscard]] std::string Error(const std::string& text, std::optional<std::int64_t> capacity = {}) const {
+  [[nodiscard]] std::string Error(const std::string& text) const {
     try {
-      (void)ReadCategories(Write(text), column_, capacity);
+      (void)ReadCategories(Write(text), column_);
     } catch (const DataError& error) {
       return error.what();
     }
@@ -35,15 +35,15 @@ class ReadCategoriesTest : public testing::Test {
 };
 
 TEST_F(ReadCategoriesTest, FindsTheColumnByItsHeaderAndCountsOthersAsNone) {
-  EXPECT_THAT(ReadCategories(Write("a,b\n1,y\n2,?\n3, x\n4,\n5,Y\n"), column_).of_records,
+  EXPECT_THAT(ReadCategories(Write("a,b\n1,y\n2,?\n3, x\n4,\n5,Y\n"), column_),
               ElementsAre(1U, std::nullopt, 0U, std::nullopt, std::nullopt));
-  EXPECT_TRUE(ReadCategories(Write("a,b\n"), column_).of_records.empty());
+  EXPECT_TRUE(ReadCategories(Write("a,b\n"), column_).empty());
 }
 
 TEST_F(ReadCategoriesTest, TakesNamesFromTheJobWithoutAHeader) {
   column_.header = false;
   column_.columns = {"a", "b"};
-  EXPECT_THAT(ReadCategories(Write("1,y\n2,x\n"), column_, 2).of_records, ElementsAre(1U, 0U));
+  EXPECT_THAT(ReadCategories(Write("1,y\n2,x\n"), column_), ElementsAre(1U, 0U));
 }
 
 TEST_F(ReadCategoriesTest, NamesThePlaceOfAnErrorAndNoValue) {
@@ -51,7 +51,6 @@ TEST_F(ReadCategoriesTest, NamesThePlaceOfAnErrorAndNoValue) {
   EXPECT_THAT(Error("b,b\n1,x\n"), HasSubstr("found 2 columns \"b\""));
   EXPECT_THAT(Error("a,b\n1,x\n2,secret,3\n"), HasSubstr("row 3: found 3 fields, expected 2"));
   EXPECT_THAT(Error("a,b\n1,x\n2,secret,3\n"), Not(HasSubstr("secret")));
-  EXPECT_THAT(Error("a,b\n1,x\n2,x\n", 1), HasSubstr("found 2 records, expected at most the 1"));
   EXPECT_THAT(Error(""), HasSubstr("row 1: found nothing, expected a header"));
 }
 

@@ -9,13 +9,15 @@ namespace trefoil::data {
 namespace {
 
 TEST(GroupNumbers, CountsFromTheFirstRows) {
-  EXPECT_EQ(GroupNumbers({"b", "a", "b", "c", "a"}, 2, "t.csv"), (std::vector<std::int64_t>{0, 1, 0, 2, 1}));
-  EXPECT_TRUE(GroupNumbers({}, 1, "t.csv").empty());
+  const std::vector<std::int64_t> numbers{0, 1, 0, 2, 1};
+  EXPECT_EQ(GroupNumbers(std::vector<std::string>{"b", "a", "b", "c", "a"}, 2, "t.csv"), numbers);
+  EXPECT_EQ(GroupNumbers(std::vector<std::int64_t>{7, -1, 7, 0, -1}, 2, "t.csv"), numbers);
+  EXPECT_TRUE(GroupNumbers(std::vector<std::string>(), 1, "t.csv").empty());
 }
 
 TEST(GroupNumbers, NamesTheRecordAndNotTheKeyOfALargerGroup) {
   try {
-    (void)GroupNumbers({"alice", "bob", "alice", "alice"}, 2, "t.csv");
+    (void)GroupNumbers(std::vector<std::string>{"alice", "bob", "alice", "alice"}, 2, "t.csv");
     FAIL() << "no error";
   } catch (const DataError& error) {
     EXPECT_STREQ(error.what(),

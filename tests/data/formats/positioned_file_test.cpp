@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/error.h"
@@ -25,7 +27,21 @@ TEST(SampleSha256, TellsFilesApartByTheirSizeTheirEndsAndPiecesBetween) {
     samples.insert(sample(other));
   }
   EXPECT_EQ(samples.size(), 7U);
-  EXPECT_EQ(sample(content), *samples.find(sample(content)));
+  EXPECT_EQ(samples.count(sample(content)), 1U);
+}
+
+TEST(PositionedFile, SamplesWhatItHoldsNow) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "a", "0123456789");
+  const PositionedFile file(folder / "a");
+  const auto before = file.Sample();
+  EXPECT_EQ(before, SampleSha256(folder / "a"));
+  std::filesystem::copy_file(folder / "a", folder / "b");
+  std::ofstream(folder / "a", std::ios::app) << "0";
+  EXPECT_NE(file.Sample(), before);
+  std::filesystem::rename(folder / "b", folder / "a");  // another file, of which this one is none
+  EXPECT_NE(file.Sample(), before);
+  EXPECT_EQ(SampleSha256(folder / "a"), before);
 }
 
 TEST(PositionedFile, ReadsWhatIsThereAndNoMore) {

@@ -83,7 +83,7 @@ TEST_F(SqliteReaderTest, IsReadAsATable) {
     EXPECT_THAT(table.y, ElementsAre(1, 0, 0));
   }
   const CategoryColumn counted{.header = true, .columns = {}, .column = "job", .values = {"", "a", "b"}};
-  EXPECT_THAT(ReadCategories(Made(make), counted).of_records, ElementsAre(2U, std::nullopt, 1U));
+  EXPECT_THAT(ReadCategories(Made(make), counted), ElementsAre(2U, std::nullopt, 1U));
 }
 
 TEST_F(SqliteReaderTest, NamesRecordAndColumnOfAnError) {

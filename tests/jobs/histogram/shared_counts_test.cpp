@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <array>
+#include <atomic>
 
 #include "base/error.h"
+#include "data/formats/file.h"
+#include "data/formats/positioned_file.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"
 #include "tests/support/thread_ranks.h"
@@ -27,17 +30,18 @@ class SharedCountsTest : public testing::Test {
     files.SetTable(paths);
     return files;
   }
-  [[nodiscard]] std::vector<OwnRecordValues> LoadBy(int count, const data::DataFiles& files) const {
-    std::vector<OwnRecordValues> own(static_cast<std::size_t>(count));
+  [[nodiscard]] std::vector<OwnValueCounts> LoadBy(int count, const data::DataFiles& files) const {
+    std::vector<OwnValueCounts> own(static_cast<std::size_t>(count));
     testing_support::RunRanks(count, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
       if (party.self() == 0)
-        own.at(static_cast<std::size_t>(ranks.rank())) = LoadSharedValues(files, column_, kDeclared, ranks);
+        own.at(static_cast<std::size_t>(ranks.rank())) =
+            LoadSharedValues(files, column_, kDeclared, digest_, ranks);
     });
     return own;
   }
   [[nodiscard]] std::string ErrorOfRank(int rank, const data::DataFiles& files) const {
     const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
-      if (party.self() == 0) (void)LoadSharedValues(files, column_, kDeclared, ranks);
+      if (party.self() == 0) (void)LoadSharedValues(files, column_, kDeclared, digest_, ranks);
     });
     const auto& end = ends.at(static_cast<std::size_t>(rank))[0];
     return ErrorText<DataError>([&] {
@@ -46,6 +50,7 @@ class SharedCountsTest : public testing::Test {
   }
 
   static constexpr std::int64_t kDeclared = 10;
+  FileDigest digest_ = data::SampleSha256;
   const TemporaryFolder folder_;
   const data::CategoryColumn column_{.header = true, .columns = {}, .column = "y", .values = {"a", "b"}};
 };
@@ -55,25 +60,82 @@ TEST_F(SharedCountsTest, EachRecordIsReadOnceAndAbsentOnesAreShared) {
   const auto one = LoadValues(files, column_, kDeclared);
   EXPECT_EQ(one.of_party.records, 6);
   EXPECT_THAT(one.of_party.of_values, ElementsAre(3, 2));
-  EXPECT_EQ(one.absent, 4U);
+  EXPECT_EQ(one.own.records, 6);
+  EXPECT_EQ(one.absent, 4);
   for (const int count : {2, 3, 4}) {
-    std::array<int, 3> found{};
-    std::size_t absent = 0;
-    for (const auto& own : LoadBy(count, files)) {
-      for (const auto& value : own.records) ++found.at(value.value_or(2));
-      absent += own.absent;
-      EXPECT_EQ(own.of_party.records, 6);
-      EXPECT_THAT(own.of_party.of_values, ElementsAre(3, 2));
+    std::array<std::int64_t, 3> found{};
+    std::int64_t absent = 0;
+    for (const auto& rank : LoadBy(count, files)) {
+      found[0] += rank.own.of_values.at(0);
+      found[1] += rank.own.of_values.at(1);
+      found[2] += rank.own.records;
+      absent += rank.absent;
+      EXPECT_EQ(rank.of_party.records, 6);
+      EXPECT_THAT(rank.of_party.of_values, ElementsAre(3, 2));
     }
-    EXPECT_THAT(found, ElementsAre(3, 2, 1));
-    EXPECT_EQ(absent, 4U);
+    EXPECT_THAT(found, ElementsAre(3, 2, 6));
+    EXPECT_EQ(absent, 4);
   }
   const auto two = LoadBy(2, files);
-  EXPECT_EQ(two[0].records.size(), 5U);
-  EXPECT_EQ(two[1].records.size(), 1U);
+  EXPECT_EQ(two[0].own.records, 5);
+  EXPECT_EQ(two[1].own.records, 1);
+}
+
+/// So nobody can tell by the time that a rank takes how many records it has.
+TEST_F(SharedCountsTest, RanksReportForAsManyRecordsEach) {
+  const auto reports = [&](int count, const std::vector<std::string>& texts) {
+    std::vector<std::int64_t> of_ranks;
+    for (const auto& rank : LoadBy(count, Table(texts))) of_ranks.push_back(rank.own.records + rank.absent);
+    return of_ranks;
+  };
+  EXPECT_THAT(reports(2, {"y\na\nb\na\n"}), ElementsAre(5, 5));
+  EXPECT_THAT(reports(2, {"y\na\n", "y\na\nb\n?\na\nb\n"}), ElementsAre(5, 5));
+  EXPECT_THAT(reports(3, {"y\n", "y\na\n", "y\nb\nb\n"}), ElementsAre(4, 3, 3));
+  EXPECT_THAT(reports(2, {"y\na\na\na\na\na\na\na\n", "y\n"}), ElementsAre(7, 3));  // one has more
+  EXPECT_THAT(reports(2, {"y\n", "y\na\na\na\na\na\na\na\n"}), ElementsAre(3, 7));
+}
+
+/// That a copy differs between the pieces of a sample is found where whole files are compared.
+TEST_F(SharedCountsTest, CountTheFilesOfRank0) {
+  std::string text = "y\n";
+  for (int k = 0; k < 400'000; ++k) text += "a\n";
+  auto other = text;
+  other[7002] = 'b';
+  const auto of_rank_0 = Table({"y\na\n", text});
+  const auto copies = folder_.path() / "copies";
+  std::filesystem::create_directory(copies);
+  std::filesystem::copy(folder_.path() / "t0.csv", copies);
+  folder_.Write("copies/t1.csv", other);
+  data::DataFiles of_rank_1;
+  of_rank_1.SetTable({copies / "t0.csv", copies / "t1.csv"});
+  const auto found_by = [&](FileDigest digest) {
+    const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+      if (party.self() == 0)
+        (void)LoadSharedValues(ranks.rank() == 0 ? of_rank_0 : of_rank_1, column_, 500'000, digest, ranks);
+    });
+    return ErrorText<DataError>([&] {
+      if (ends.at(1)[0]) std::rethrow_exception(ends.at(1)[0]);
+    });
+  };
+  EXPECT_EQ(found_by(data::SampleSha256), "");
+  EXPECT_THAT(found_by(data::FileSha256), HasSubstr("copies/t1.csv: found another file than rank 0's"));
+}
+
+/// A file that is replaced while it is read.
+TEST_F(SharedCountsTest, RefuseAFileThatChangesMeanwhile) {
+  static std::atomic<int> calls;
+  calls = 0;
+  // Of rank 1: before it reads, and after.
+  digest_ = [](const std::filesystem::path& file) {
+    return std::string(64, file.filename() == "t1.csv" && ++calls == 3 ? 'b' : 'a');
+  };
+  EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})),
+              HasSubstr("t1.csv: found another file than rank 0's"));
 }
 
 TEST_F(SharedCountsTest, RefusesWhatOneMachineRefuses) {
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)LoadValues(Table({"y\na\nb\n"}), column_, 1); }),
+              HasSubstr("found 2 records, expected at most the 1 that the job declares"));
   EXPECT_EQ(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})), "");
   EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "z,y\n1,b\n"})),
               HasSubstr("t1.csv: row 1: found another header, expected that of"));

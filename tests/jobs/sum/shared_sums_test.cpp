@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <limits>
 #include <mutex>
 
@@ -197,7 +200,87 @@ TEST_F(SharedSumsTest, NameWhatOneMachineFindsInItsPart) {
   data::WriteNpy(folder_.path() / "s.npy", data::NpyFromDoubles({5}, numbers));
   Name("vector", "s.npy");
   EXPECT_THAT(ErrorOfRank<DataError>(1, SharedJobWith({"sum.summed=owner", "sum.allowance=0.001"})),
-              HasSubstr("s.npy: number 5: found 1e+09, expected at most"));
+              HasSubstr("s.npy: number 5: found a number of larger magnitude, expected at most"));
+}
+
+/// Ranks between whose calls something happens: before one scatters.
+class MeddledRanks final : public mpc::Ranks {
+ public:
+  MeddledRanks(mpc::Ranks& ranks, std::function<void()> meddle) : ranks_(ranks), meddle_(std::move(meddle)) {}
+  [[nodiscard]] int rank() const override { return ranks_.rank(); }
+  [[nodiscard]] int count() const override { return ranks_.count(); }
+  void Broadcast(std::span<std::byte> bytes) override { ranks_.Broadcast(bytes); }
+  void Scatter(std::span<const std::byte> all, std::span<std::byte> own) override {
+    meddle_();
+    ranks_.Scatter(all, own);
+  }
+  void Gather(std::span<const std::byte> own, std::span<std::byte> all) override { ranks_.Gather(own, all); }
+  void SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::Word> own) override {
+    ranks_.SumAndScatter(words, own);
+  }
+  void GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) override {
+    ranks_.GatherToAll(own, all);
+  }
+  void Barrier() override { ranks_.Barrier(); }
+  void Abort() noexcept override { ranks_.Abort(); }
+  [[nodiscard]] std::unique_ptr<mpc::Ranks> NewChannel() override { return ranks_.NewChannel(); }
+
+ private:
+  mpc::Ranks& ranks_;
+  std::function<void()> meddle_;
+};
+
+/// What rank 1 finds where its file is `of_rank_1`, and that is meddled with between its opening and its reading.
+TEST_F(SharedSumsTest, RefuseAnotherFileAtOneRankAtFirstAndInTheMiddle) {
+  WriteNumbers("v.npy", {300, 5}, 1);
+  WriteNumbers("other.npy", {300, 5}, 2);
+  WriteNumbers("shorter.npy", {298, 5}, 1);
+  Name("vectors", "v.npy");
+  const auto job = SharedJobWith({"sum.sampling_rate=0.5"});
+  const auto found = [&](const std::string& of_rank_1, const std::function<void()>& meddle) {
+    auto other = party_;
+    other.inputs["data.vectors"] = folder_.path() / of_rank_1;
+    const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+      if (party.self() > 0) return;
+      RandomStream coins(testing_support::FixedKey(3));
+      const bool first = ranks.rank() == 0;
+      MeddledRanks meddled(ranks, first ? [] {} : meddle);
+      (void)LoadSharedSums(job, first ? party_ : other, "party.toml", coins, meddled);
+    });
+    return ErrorText<DataError>([&] {
+      if (ends.at(1)[0]) std::rethrow_exception(ends.at(1)[0]);
+    });
+  };
+  EXPECT_THAT(found("other.npy", [] {}), HasSubstr("other.npy: found another file than rank 0's at first"));
+  EXPECT_THAT(found("shorter.npy", [] {}), HasSubstr("shorter.npy: found another file than rank 0's"));
+  const auto copy = folder_.path() / "copy.npy";
+  std::filesystem::copy_file(folder_.path() / "v.npy", copy);
+  // Another file in its place is none of its business: what was opened is what is read.
+  EXPECT_EQ(found("copy.npy", [&] { std::filesystem::rename(folder_.path() / "other.npy", copy); }), "");
+  std::filesystem::remove(copy);
+  std::filesystem::copy_file(folder_.path() / "v.npy", copy);
+  EXPECT_THAT(found("copy.npy", [&] { std::ofstream(copy, std::ios::in | std::ios::out).seekp(200) << "x"; }),
+              HasSubstr("copy.npy: found another file than rank 0's at first"));
+}
+
+/// What `trefoil check` says, of one machine.
+TEST_F(SharedSumsTest, AreCheckedByOneMachine) {
+  WriteNumbers("v.npy", {301, 5}, 1);
+  Name("vectors", "v.npy");
+  EXPECT_EQ(CheckSharedSums(SharedJobWith({}), party_, "party.toml"), 301);
+  std::vector<double> numbers(20);
+  numbers[17] = std::numeric_limits<double>::infinity();
+  data::WriteNpy(folder_.path() / "v.npy", data::NpyFromDoubles({4, 5}, numbers));
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)CheckSharedSums(SharedJobWith({}), party_, "party.toml"); }),
+              HasSubstr("v.npy: record 4, number 3: found inf, expected a finite number"));
+  party_ = {};
+  data::WriteNpy(folder_.path() / "s.npy", data::NpyFromDoubles({5}, std::vector<double>(5, 1e9)));
+  Name("vector", "s.npy");
+  EXPECT_THAT(ErrorText<DataError>([&] {
+                (void)CheckSharedSums(SharedJobWith({"sum.summed=owner", "sum.allowance=0.001"}), party_,
+                                      "party.toml");
+              }),
+              HasSubstr("s.npy: number 1: found a number of larger magnitude"));
 }
 
 TEST_F(SharedSumsTest, NameWhatIsWrongAtAllMachinesAtTheFirst) {
