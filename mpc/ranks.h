@@ -12,7 +12,7 @@ namespace trefoil::mpc {
 /// Every rank makes the same calls in the same order, with the same sizes; each call waits for the others, and counts
 /// neither bytes nor rounds of mpc::Cost, which are of links between parties. Used by one thread at a time; a second
 /// thread takes a channel of its own. All throw NetworkError, naming the rank where it is known, when one of them is lost
-/// or says nothing for the party file's timeouts.peer.
+/// or says nothing for the party file's timeouts.peer, or sends fewer bytes than the receiver expects.
 class Ranks {
  public:
   Ranks() = default;

@@ -172,10 +172,17 @@ void PartySession::FailBeforeStart(int code, net::AbortReason reason, const std:
   ReportError(cause);
   try {
     if (audit_) (void)audit_->Failed(code, reason);
-    if (MendsSoon(reason.code)) return;
+  } catch (const std::exception&) {  // the operator knows the first cause
+  }
+  TellBeforeStart(reason, config);
+}
+
+void PartySession::TellBeforeStart(net::AbortReason reason, const net::MeshConfig& config) const {
+  if (MendsSoon(reason.code)) return;
+  try {
     (void)net::RefuseMesh(config, reason,
                           std::min<std::chrono::milliseconds>(party_.start_timeout, kTelling));
-  } catch (const std::exception&) {  // the operator knows the first cause; the peers wait in vain
+  } catch (const std::exception&) {  // the peers wait in vain
   }
 }
 

@@ -75,6 +75,8 @@ class PartySession {
   /// no memory, no budget), the peers that come within three seconds.
   void FailBeforeStart(int code, net::AbortReason reason, const std::string& cause,
                        const net::MeshConfig& config);
+  /// The part of it that is for the peers. By any thread.
+  void TellBeforeStart(net::AbortReason reason, const net::MeshConfig& config) const;
 
   /// Tells the connected peers and auditors of a failure, and the operator in `cause`.
   void Fail(int code, net::AbortReason reason, const std::string& cause);

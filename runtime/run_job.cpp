@@ -311,6 +311,15 @@ int End(Run& run, const RankFailure& failure) {
   return failure.code;
 }
 
+/// The other ranks of the party may read, once all have the same job. Where one of them fails before this one, which may read
+/// for long, the peers are told all the same.
+void BeginTogether(Run& run, RankGroup& group, const net::MeshConfig& config) {
+  group.SetLastNote(
+      [&run, &config](const RankFailure& failure) { run.session.TellBeforeStart(failure.reason, config); });
+  LetBegin(group.ranks(), true);
+  RequireSameJob(group.ranks(), jobs::HashOf(*run.job), run.session.party().id);
+}
+
 /// The run of a party, or of its first rank.
 int RunFirst(const RunOptions& options, RankGroup* group) {
   const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job, {}, options.types);
@@ -346,7 +355,7 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   }
   auto config = MeshConfigOf(run.session.party(), job->Json());
   try {
-    if (group != nullptr) LetBegin(group->ranks(), true);
+    if (group != nullptr) BeginTogether(run, *group, config);
     Prepare(run, planned);
     if (group != nullptr) group->ranks().Barrier();  // the others have read what they read
   } catch (const std::exception& error) {

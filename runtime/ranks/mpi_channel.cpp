@@ -91,6 +91,7 @@ void MpiState::ThrowEnded() {
 struct MpiChannel::Requests {
   std::vector<MPI_Request> sends{};
   std::vector<MPI_Request> receives{};
+  std::vector<std::size_t> sizes{};  ///< of `receives`, in bytes
 };
 
 MpiChannel::MpiChannel(std::shared_ptr<MpiState> state, MPI_Comm parent) : state_(std::move(state)) {
@@ -124,6 +125,25 @@ void MpiChannel::Receive(Requests& requests, int from, std::span<std::byte> byte
     state_->Check(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, kTag, communicator_,
                             &requests.receives.emplace_back(MPI_REQUEST_NULL)),
                   "MPI_Irecv");
+    requests.sizes.push_back(piece.size());
+  }
+}
+
+/// Throws NetworkError unless what has arrived is as long as expected: MPI takes a shorter message for any, and the rest would
+/// stay as it was.
+void MpiChannel::RequireSizes(const Requests& requests, std::span<const int> indices,
+                              std::span<const MPI_Status> statuses) const {
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const auto place = static_cast<std::size_t>(indices[k]);
+    if (place >= requests.sizes.size()) continue;
+    int found = 0;
+    MPI_Get_count(&statuses[k], MPI_BYTE, &found);
+    if (static_cast<std::size_t>(found) == requests.sizes[place]) continue;
+    const auto text = "between its ranks: found " + std::to_string(found) + " bytes of rank " +
+                      std::to_string(statuses[k].MPI_SOURCE) + ", expected " +
+                      std::to_string(requests.sizes[place]);
+    state_->End(text);  // for the other threads, and the other ranks
+    throw NetworkError(state_->party, text);
   }
 }
 
@@ -133,16 +153,19 @@ void MpiChannel::Wait(Requests& requests) {
   auto all = requests.receives;
   all.insert(all.end(), requests.sends.begin(), requests.sends.end());
   std::vector<int> indices(all.size());
+  std::vector<MPI_Status> statuses(all.size());
   Pauses pauses;
   for (std::size_t left = all.size(); left > 0;) {
     int completed = 0;
     {
       const std::lock_guard lock(state_->calls);
-      state_->Check(MPI_Testsome(static_cast<int>(all.size()), all.data(), &completed, indices.data(),
-                                 MPI_STATUSES_IGNORE),
-                    "MPI_Testsome");
+      state_->Check(
+          MPI_Testsome(static_cast<int>(all.size()), all.data(), &completed, indices.data(), statuses.data()),
+          "MPI_Testsome");
     }
-    left -= static_cast<std::size_t>(std::max(completed, 0));
+    const auto done = static_cast<std::size_t>(std::max(completed, 0));
+    RequireSizes(requests, std::span(indices).first(done), statuses);
+    left -= done;
     if (left == 0) return;
     if (state_->ended) {
       const auto first_send = all.begin() + static_cast<std::ptrdiff_t>(requests.receives.size());

@@ -61,6 +61,8 @@ class MpiChannel final : public mpc::Ranks {
   void Send(Requests& requests, int to, std::span<const std::byte> bytes);
   void Receive(Requests& requests, int from, std::span<std::byte> bytes);
   void Wait(Requests& requests);
+  void RequireSizes(const Requests& requests, std::span<const int> indices,
+                    std::span<const MPI_Status> statuses) const;
   void Withdraw(Requests& requests) noexcept;
 
   std::shared_ptr<MpiState> state_;

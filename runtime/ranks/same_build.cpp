@@ -66,4 +66,20 @@ void RequireSameBuild(mpc::Ranks& ranks, const std::string& build) {
       first.data()));
 }
 
+void RequireSameJob(mpc::Ranks& ranks, const std::string& hash, int party) {
+  constexpr std::size_t kShown = 12;
+  auto first = hash;
+  int first_party = party;
+  ranks.Broadcast(std::as_writable_bytes(std::span(first)));
+  ranks.Broadcast(std::as_writable_bytes(std::span(&first_party, 1)));
+  if (party != first_party)
+    throw ConfigError(
+        fmt::format("party.id: found {}, expected {}, as rank 0's party file says", party, first_party));
+  if (hash != first)
+    throw ConfigError(fmt::format(
+        "found another job than rank 0, of hash {}, expected that of hash {}: copy its file to all machines",
+        hash.substr(0, kShown), first.substr(0, kShown)));
+  ranks.Barrier();
+}
+
 }  // namespace trefoil::runtime

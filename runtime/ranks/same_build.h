@@ -12,4 +12,9 @@ namespace trefoil::runtime {
 /// `build` is not rank 0's, as far as its first 127 bytes tell.
 void RequireSameBuild(mpc::Ranks& ranks, const std::string& build);
 
+/// Every rank calls it before it reads any data: noise, samples and parts are those of the job that a rank has read, while
+/// record and ledger state rank 0's. `hash`: HashOf it. None returns before all have the same. Throws ConfigError at a rank
+/// with another job than rank 0, or of another party; NetworkError.
+void RequireSameJob(mpc::Ranks& ranks, const std::string& hash, int party);
+
 }  // namespace trefoil::runtime

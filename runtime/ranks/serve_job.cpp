@@ -10,6 +10,7 @@
 #include "runtime/mesh_setup.h"
 #include "runtime/party_session.h"
 #include "runtime/ranks/lane_report.h"
+#include "runtime/ranks/same_build.h"
 #include "runtime/stop_signals.h"
 
 namespace trefoil::runtime {
@@ -67,6 +68,7 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
   if (!WaitForBegin(group.ranks())) return kDone;
   std::unique_ptr<net::MeshTransport> mesh;  // outlives what fails: the group tells the peers why
   try {
+    RequireSameJob(group.ranks(), jobs::HashOf(*job), party.id);
     job->ServeInputs(party, options.config, {.threads = options.threads});
     group.ranks().Barrier();  // rank 0 has prepared all that it can without the peers
     mesh = net::ConnectMesh(config);

@@ -1,15 +1,17 @@
 // Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
 // raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
-// "open:PART" or "rename:PART" (a file to a path that has PART in it).
+// "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:N:PART" (for the N-th time, of such a file).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -19,6 +21,19 @@ void StopAt(std::string_view call, const char* path) {
   const char* wanted = std::getenv("TREFOIL_STOP_AT");
   if (wanted == nullptr || !std::string_view(wanted).starts_with(call)) return;
   if (std::strstr(path, wanted + call.size()) != nullptr && !stopped.exchange(true)) raise(SIGSTOP);
+}
+
+/// Counts the calls whose file TREFOIL_STOP_AT means.
+void StopAtRead(int descriptor) {
+  static std::atomic<long> calls{0};
+  const char* wanted = std::getenv("TREFOIL_STOP_AT");
+  if (wanted == nullptr || !std::string_view(wanted).starts_with("pread:")) return;
+  char* part = nullptr;
+  const long nth = std::strtol(wanted + std::strlen("pread:"), &part, 10);
+  char path[4096] = {};
+  const auto link = "/proc/self/fd/" + std::to_string(descriptor);
+  if (readlink(link.c_str(), path, sizeof path - 1) < 0 || std::strstr(path, part + 1) == nullptr) return;
+  if (++calls == nth) raise(SIGSTOP);
 }
 
 template <typename Function>
@@ -47,6 +62,11 @@ int open(const char* path, int flags, ...) {
   const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0;
   va_end(rest);
   return Original<int(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+ssize_t pread(int descriptor, void* out, size_t count, off_t offset) {
+  StopAtRead(descriptor);
+  return Original<decltype(pread)>("pread")(descriptor, out, count, offset);
 }
 
 }  // extern "C"

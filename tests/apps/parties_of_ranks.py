@@ -42,12 +42,19 @@ class PartiesOfRanks(ProgramTest):
             path = self.folder / f"d/party-{party}/party.toml"
             path.write_text(path.read_text() + LEDGER)
 
-    def start_party(self, party, ranks=RANKS, stop=None, options=()):
-        environment = ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={stop}") if stop else ()
-        process = subprocess.Popen(
-            [*mpirun(ranks, *environment), "run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out",
-             f"r{party}", "--threads", "1", *options],
-            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def start_party(self, party, ranks=RANKS, stop=None, options=(), stop_rank_1=None):
+        """`stop`: where every rank stops, `stop_rank_1`: where rank 1 of two does."""
+        def environment(call):
+            return ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={call}") if call else ()
+        run = ["run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out", f"r{party}", "--threads", "1",
+               *options]
+        if stop_rank_1:
+            return self.start([*mpirun(1), *run, ":", "-np", "1", *environment(stop_rank_1), BINARY, *run])
+        return self.start([*mpirun(ranks, *environment(stop)), *run])
+
+    def start(self, command):
+        process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, process)
         return process
 

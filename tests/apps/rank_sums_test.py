@@ -7,8 +7,8 @@ import signal
 import struct
 import time
 
-from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main
-from trefoil_program import PATIENCE
+from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main, mpirun
+from trefoil_program import BINARY, PATIENCE
 
 SUM_JOB = """
 version = 1
@@ -77,15 +77,16 @@ class RankSums(PartiesOfRanks):
         lines = (self.folder / "counted/party-2/out/histogram.csv").read_text().splitlines()[1:]
         self.assertEqual([line.split(",")[:2] for line in lines], [["a", "7"], ["b", "5"], ["c", "0"]])
 
-    def kill(self, call, start):
-        """Kills rank 1 of party 1 where its rank 0 makes the call; what each party says, and its code."""
+    def kill(self, start, stop=None, stop_rank_1=None):
+        """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call; what each party says, and its code."""
         self.prepare(SUM_JOB.replace("sigma = 0.01", "sigma = 1.0"), start)  # which the ledgers have room for
         for party in PARTIES:  # the records that the ledgers are of
             self.edit(party, "[data]\n", '[data]\nfile = "data/vectors.npy"\n')
         self.keep_ledgers()
-        processes = [self.start_party(party, stop=call if party == 1 else None) for party in PARTIES]
+        processes = [self.start_party(party, stop=stop if party == 1 else None,
+                                      stop_rank_1=stop_rank_1 if party == 1 else None) for party in PARTIES]
         ranks = self.rank_processes(processes[1])
-        self.wait_until_stopped(processes[1], ranks[0])
+        self.wait_until_stopped(processes[1], ranks[1 if stop_rank_1 else 0])
         begin = time.monotonic()
         os.kill(ranks[1], signal.SIGKILL)
         codes, outputs = self.finish(processes)
@@ -100,25 +101,46 @@ class RankSums(PartiesOfRanks):
         path = self.folder / f"d/party-{party}/ledger.jsonl"
         return path.read_text() if path.exists() else ""
 
-    def test_kill_while_files_are_read(self):
-        outputs = self.kill("open:vectors", start=8)
-        for party in (0, 2):
-            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: before the start: party \d: .*\n\Z")
-            self.assertNotIn("reserve", self.ledger(party))
-
-    def test_kill_at_the_start(self):
-        self.kill("rename:/job.toml", start=8)
+    def check_nothing_began(self, outputs):
+        """The others have waited for party 1 in vain, whose ranks they had not met. Who gives up first says so."""
+        lines = [outputs[party][1] for party in (0, 2)]
+        for party, line in zip((0, 2), lines, strict=True):
+            self.assertRegex(line, rf"\Atrefoil: party {party}, rank \d: before the start: party [012]: .*\n\Z")
+            self.assertNotIn(f"before the start: party {party}:", line)
+        self.assertTrue(any("before the start: party 1: " in line for line in lines), lines)
         for party in PARTIES:
             self.assertNotIn("reserve", self.ledger(party))
 
+    def test_kill_before_files_are_read(self):
+        self.check_nothing_began(self.kill(8, stop="open:vectors"))
+
+    def test_kill_in_the_rows_of_the_rank(self):
+        """Its 67th reading, behind those of the head and of 65 samples, is of its rows; rank 0 waits for their sum."""
+        self.check_nothing_began(self.kill(8, stop_rank_1="pread:67:vectors.npy"))
+
+    def test_kill_at_the_start(self):
+        self.check_nothing_began(self.kill(8, stop="rename:/job.toml"))
+
     def test_kill_at_the_opening(self):
         """Party 1 has not settled: so none of its machines has sent anything, and nobody can open."""
-        outputs = self.kill("rename:/record.json", start=60)
+        outputs = self.kill(60, stop="rename:/record.json")
         for party in (0, 2):
             self.assertRegex(outputs[party][1],
                              rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 1 while computing: .*\n\Z")
         for party in PARTIES:
             self.assertIn("reserve", self.ledger(party))
+
+    def test_another_job_at_one_rank_is_refused_before_anything_is_read(self):
+        """Noise would be that of the job which the rank has, and the record that of rank 0's."""
+        self.prepare(SUM_JOB)
+        self.write("old.toml", SUM_JOB.replace("sigma = 0.01", "sigma = 0.02"))
+        (self.folder / "d/party-0/data/vectors.npy").unlink()
+        run = ("run", "--config", "d/party-0/party.toml", "--out", "r0")
+        process = self.start([*mpirun(1), *run, "--job", "job.toml", ":", "-np", "1", BINARY, *run, "--job", "old.toml"])
+        error = process.communicate(timeout=PATIENCE)[1]
+        self.assertRegex(error, r"\Atrefoil: party 0, rank 1: found another job than rank 0, of hash \w{12}, expected that of "
+                                r"hash \w{12}: copy its file to all machines\n\Z")
+        self.assertEqual(process.returncode, 2)
 
     def test_what_one_rank_finds_in_its_part_is_the_line_of_the_party(self):
         self.prepare(SUM_JOB)

@@ -176,6 +176,25 @@ void OtherBuild(RankGroup& group) {
   if (ranks.rank() == 0) ranks.Barrier();  // until rank 1 has failed
 }
 
+/// Rank 0 hands out smaller parts than the others expect.
+void Shorter(RankGroup& group) {
+  auto& ranks = group.ranks();
+  Words part(ranks.rank() == 0 ? 2 : 3);
+  const Words all(ranks.rank() == 0 ? 2 * static_cast<std::size_t>(ranks.count()) : 0);
+  ranks.Scatter(std::as_bytes(std::span(all)), std::as_writable_bytes(std::span(part)));
+  if (ranks.rank() == 0) ranks.Barrier();  // until the others have failed
+}
+
+void OtherJob(RankGroup& group) {
+  auto& ranks = group.ranks();
+  RequireSameJob(ranks, std::string(64, 'a'), 2);
+  RequireSameJob(ranks, std::string(64, ranks.rank() == 1 ? 'c' : 'b'), 2);
+}
+
+void OtherParty(RankGroup& group) {
+  RequireSameJob(group.ranks(), std::string(64, 'a'), group.ranks().rank() == 1 ? 1 : 2);
+}
+
 /// Whether the kernel holds this process's memory locked, as the group says.
 void Memory(RankGroup& group) {
   std::ifstream status("/proc/self/status");  // proc(5)
@@ -190,9 +209,10 @@ void Memory(RankGroup& group) {
 
 int Run(const std::string& what) {
   const std::map<std::string, void (*)(RankGroup&)> cases{
-      {"calls", Calls},      {"slow", Slow},       {"killed", Killed}, {"silent", Silent},
-      {"ended", Ended},      {"aborted", Aborted}, {"unsent", Unsent}, {"unended", Unended},
-      {"other", OtherBuild}, {"memory", Memory}};
+      {"calls", Calls},      {"slow", Slow},       {"killed", Killed},   {"silent", Silent},
+      {"ended", Ended},      {"aborted", Aborted}, {"unsent", Unsent},   {"unended", Unended},
+      {"other", OtherBuild}, {"memory", Memory},   {"shorter", Shorter}, {"job", OtherJob},
+      {"party", OtherParty}};
   if (what == "absent" && StartedByMpirun().rank == 1) std::this_thread::sleep_for(kForEver);
   const auto group = StartRanks({.party = 2, .start = kStart, .silence = kSilence});
   if (group == nullptr) {

@@ -107,6 +107,20 @@ class Ranks(unittest.TestCase):
                                  r"that of rank 0, version 8: all machines of a party run one program\n\Z")
         self.assertEqual(code, 9)
 
+    def test_a_rank_of_another_job_or_party_ends_all(self):
+        output, code, _ = mpirun("job")
+        self.assertRegex(output, r"\Arank 0: party 2: rank [12] of this party has failed; found another job than rank 0, of hash "
+                                 r"c{12}, expected that of hash b{12}: copy its file to all machines\n\Z")
+        self.assertEqual(code, 9)
+        output, code, _ = mpirun("party")
+        self.assertRegex(output, r"\Arank 0: .*; party\.id: found 1, expected 2, as rank 0's party file says\n\Z")
+        self.assertEqual(code, 9)
+
+    def test_a_message_that_is_too_short_ends_all(self):
+        output, code, _ = mpirun("shorter")
+        self.assertRegex(output, r"\Arank 0: .*: found 16 bytes of rank 0, expected 24\n\Z")
+        self.assertEqual(code, 9)
+
     def test_every_rank_says_whether_its_memory_is_locked(self):
         if may_forbid_locking():
             output, code, _ = mpirun("memory", before=forbid_locking)
