@@ -1,6 +1,7 @@
 // Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
 // raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
 // "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:N:PART" (for the N-th time, of such a file).
+// "hang:PART": the thread that reads such a file does not come back from it.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -23,6 +24,12 @@ void StopAt(std::string_view call, const char* path) {
   if (std::strstr(path, wanted + call.size()) != nullptr && !stopped.exchange(true)) raise(SIGSTOP);
 }
 
+bool IsOf(int descriptor, const char* part) {
+  char path[4096] = {};
+  const auto link = "/proc/self/fd/" + std::to_string(descriptor);
+  return readlink(link.c_str(), path, sizeof path - 1) >= 0 && std::strstr(path, part) != nullptr;
+}
+
 /// Counts the calls whose file TREFOIL_STOP_AT means.
 void StopAtRead(int descriptor) {
   static std::atomic<long> calls{0};
@@ -30,10 +37,13 @@ void StopAtRead(int descriptor) {
   if (wanted == nullptr || !std::string_view(wanted).starts_with("pread:")) return;
   char* part = nullptr;
   const long nth = std::strtol(wanted + std::strlen("pread:"), &part, 10);
-  char path[4096] = {};
-  const auto link = "/proc/self/fd/" + std::to_string(descriptor);
-  if (readlink(link.c_str(), path, sizeof path - 1) < 0 || std::strstr(path, part + 1) == nullptr) return;
-  if (++calls == nth) raise(SIGSTOP);
+  if (IsOf(descriptor, part + 1) && ++calls == nth) raise(SIGSTOP);
+}
+
+void HangAtRead(int descriptor) {
+  const char* wanted = std::getenv("TREFOIL_STOP_AT");
+  if (wanted == nullptr || !std::string_view(wanted).starts_with("hang:")) return;
+  while (IsOf(descriptor, wanted + std::strlen("hang:"))) pause();
 }
 
 template <typename Function>
@@ -67,6 +77,11 @@ int open(const char* path, int flags, ...) {
 ssize_t pread(int descriptor, void* out, size_t count, off_t offset) {
   StopAtRead(descriptor);
   return Original<decltype(pread)>("pread")(descriptor, out, count, offset);
+}
+
+ssize_t read(int descriptor, void* out, size_t count) {
+  HangAtRead(descriptor);
+  return Original<decltype(read)>("read")(descriptor, out, count);
 }
 
 }  // extern "C"

@@ -42,14 +42,15 @@ class PartiesOfRanks(ProgramTest):
             path = self.folder / f"d/party-{party}/party.toml"
             path.write_text(path.read_text() + LEDGER)
 
-    def start_party(self, party, ranks=RANKS, stop=None, options=(), stop_rank_1=None):
-        """`stop`: where every rank stops, `stop_rank_1`: where rank 1 of two does."""
+    def start_party(self, party, ranks=RANKS, stop=None, options=(), stop_rank=None):
+        """`stop`: where every rank stops; `stop_rank`: which one of two does, and where."""
         def environment(call):
             return ("-x", f"LD_PRELOAD={STOP_LIBRARY}", "-x", f"TREFOIL_STOP_AT={call}") if call else ()
         run = ["run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out", f"r{party}", "--threads", "1",
                *options]
-        if stop_rank_1:
-            return self.start([*mpirun(1), *run, ":", "-np", "1", *environment(stop_rank_1), BINARY, *run])
+        if stop_rank:
+            first, second = (environment(stop_rank[1] if stop_rank[0] == rank else None) for rank in range(2))
+            return self.start([*mpirun(1, *first), *run, ":", *second, "-np", "1", BINARY, *run])
         return self.start([*mpirun(ranks, *environment(stop)), *run])
 
     def start(self, command):

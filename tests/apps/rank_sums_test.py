@@ -77,16 +77,16 @@ class RankSums(PartiesOfRanks):
         lines = (self.folder / "counted/party-2/out/histogram.csv").read_text().splitlines()[1:]
         self.assertEqual([line.split(",")[:2] for line in lines], [["a", "7"], ["b", "5"], ["c", "0"]])
 
-    def kill(self, start, stop=None, stop_rank_1=None):
+    def kill(self, start, stop=None, stop_rank=None):
         """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call; what each party says, and its code."""
         self.prepare(SUM_JOB.replace("sigma = 0.01", "sigma = 1.0"), start)  # which the ledgers have room for
         for party in PARTIES:  # the records that the ledgers are of
             self.edit(party, "[data]\n", '[data]\nfile = "data/vectors.npy"\n')
         self.keep_ledgers()
         processes = [self.start_party(party, stop=stop if party == 1 else None,
-                                      stop_rank_1=stop_rank_1 if party == 1 else None) for party in PARTIES]
+                                      stop_rank=stop_rank if party == 1 else None) for party in PARTIES]
         ranks = self.rank_processes(processes[1])
-        self.wait_until_stopped(processes[1], ranks[1 if stop_rank_1 else 0])
+        self.wait_until_stopped(processes[1], ranks[stop_rank[0] if stop_rank else 0])
         begin = time.monotonic()
         os.kill(ranks[1], signal.SIGKILL)
         codes, outputs = self.finish(processes)
@@ -116,7 +116,7 @@ class RankSums(PartiesOfRanks):
 
     def test_kill_in_the_rows_of_the_rank(self):
         """Its 67th reading, behind those of the head and of 65 samples, is of its rows; rank 0 waits for their sum."""
-        self.check_nothing_began(self.kill(8, stop_rank_1="pread:67:vectors.npy"))
+        self.check_nothing_began(self.kill(8, stop_rank=(1, "pread:67:vectors.npy")))
 
     def test_kill_at_the_start(self):
         self.check_nothing_began(self.kill(8, stop="rename:/job.toml"))
@@ -151,6 +151,19 @@ class RankSums(PartiesOfRanks):
         self.assertRegex(error, r"\Atrefoil: party 0, rank 1: .*vectors\.npy: record 30, number 5: "
                                 r"found nan, expected a finite number\n\Z")
         self.assertEqual(process.returncode, 4)
+
+
+    def test_bad_data_at_a_rank_is_told_to_the_peers_while_rank_0_reads(self):
+        """For longer than its program may take to come to its own end: it never comes back with the keys."""
+        self.prepare(SUM_JOB + 'unit = "group"\nmax_group_rows = 3\n', start=60)
+        path = self.folder / "d/party-0/data/vectors.npy"
+        path.write_bytes(path.read_bytes()[:-8] + struct.pack("<d", float("nan")))
+        codes, outputs = self.finish([self.start_party(party, stop_rank=(0, "hang:keys.npy") if party == 0 else None)
+                                      for party in PARTIES])
+        self.assertEqual(codes, [4, 3, 3], outputs)
+        self.assertRegex(outputs[0][1], r"\Atrefoil: party 0, rank 1: .*record 30, number 5: found nan, .*\n\Z")
+        for party in (1, 2):
+            self.assertRegex(outputs[party][1], r"party 0: .*data")
 
 
 if __name__ == "__main__":
