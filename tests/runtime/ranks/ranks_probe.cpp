@@ -182,7 +182,7 @@ void Shorter(RankGroup& group) {
   Words part(ranks.rank() == 0 ? 2 : 3);
   const Words all(ranks.rank() == 0 ? 2 * static_cast<std::size_t>(ranks.count()) : 0);
   ranks.Scatter(std::as_bytes(std::span(all)), std::as_writable_bytes(std::span(part)));
-  if (ranks.rank() == 0) ranks.Barrier();  // until the others have failed
+  ranks.Barrier();  // which the others do not come to
 }
 
 void OtherJob(RankGroup& group) {
