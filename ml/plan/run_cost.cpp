@@ -58,8 +58,9 @@ double MaxBytes(const mpc::Cost& cost) {
 std::array<protocols::Shape, 3> SharedOnce(const StepPlan& plan, int ranks) {
   auto shapes = RecordShapes(plan, RankLimits(plan.settings, ranks));
   if (!plan.settings.vertical) return shapes;
-  for (int owner = 0; owner < net::kParties; ++owner)
-    shapes.at(static_cast<std::size_t>(owner)).cols = BlockColumns(plan, owner);
+  for (int owner = 0; owner < net::kParties; ++owner)  // the rows are the same at all three
+    shapes.at(static_cast<std::size_t>(owner)) = {.rows = plan.settings.rows[0],
+                                                  .cols = BlockColumns(plan, owner)};
   return shapes;
 }
 

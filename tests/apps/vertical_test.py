@@ -47,8 +47,6 @@ clip = 0.5
 sampling = "public"
 """
 
-PROBES = 6 << 20  # bytes by which each party measures its links
-
 
 class Vertical(ProgramTest):
     def setUp(self):
@@ -85,10 +83,9 @@ class Vertical(ProgramTest):
         planned, = json.loads(self.succeed("plan", "--job", self.job, "--json", *options))["run_costs"]
         self.succeed("local", "--job", self.job, "--data", "data", *options, "--out", "planned")
         costs = [self.summary(f"planned/party-{party}/out") for party in range(3)]
-        found = [cost["bytes_sent"] - PROBES for cost in costs] + [max(cost["rounds"] for cost in costs)]
-        expected = [sent - PROBES for sent in planned["bytes_sent"]] + [planned["rounds"]]
-        for number, other in zip(found, expected, strict=True):
-            self.assertAlmostEqual(number, other, delta=other / 10, msg=f"{found}, planned {expected}")
+        for party, cost in enumerate(costs):  # a party's smallest block of columns has 7,200 bytes
+            self.assertAlmostEqual(cost["bytes_sent"], planned["bytes_sent"][party], delta=1000, msg=f"party {party}")
+        self.assertAlmostEqual(max(cost["rounds"] for cost in costs), planned["rounds"], delta=2)
 
     def test_learns_what_no_party_knows_alone(self):
         result = self.local("out", "--ledger", "ledger", "--epsilon-cap", "1e9")
