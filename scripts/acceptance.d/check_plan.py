@@ -4,7 +4,7 @@
 Usage: check_plan.py TREFOIL FOLDER RTT_MS MBIT [RANKS [PLAN OPTION ...]]
   FOLDER   has job.toml and party-0/out, party-1/out and party-2/out
   RANKS    of each party, by default 1. The plan is for a host each; here all compute on one, so that the seconds that one
-           rank is planned to compute count as often as there are ranks.
+           rank is planned to compute count as often as there are ranks, and each has its share of the link.
 Exit code: 0 if rounds and bytes are within a tenth, and planned are 0.75 to 1.33 of the measured seconds; 1 otherwise. Time is
 compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up. Nor is that of
 jobs with [initialisation].
@@ -23,7 +23,7 @@ START_UP = 0.5  # seconds
 
 
 def planned(trefoil, folder, rtt, mbit, ranks, *options):
-    command = [trefoil, "plan", "--job", folder / "job.toml", "--rtt-ms", rtt, "--mbit", mbit, "--json", *options]
+    command = [trefoil, "plan", "--job", folder / "job.toml", "--rtt-ms", rtt, "--mbit", str(float(mbit) / ranks), "--json", *options]
     if ranks > 1:
         command += ["--ranks", str(ranks)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["run_costs"][0]
