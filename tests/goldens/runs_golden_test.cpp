@@ -161,7 +161,8 @@ Json RunJob(const GoldenJob& golden, const fs::path& folder, const std::array<jo
       }
     }
     if (result.model) json["model"] = ModelJson(*result.model);
-    for (const auto& [name, value] : result.values) json[name.substr(name.find('.') + 1)] = value;
+    for (const auto& opened : result.values)
+      json[opened.name.substr(opened.name.find('.') + 1)] = opened.value;
     if (result.share) {
       const auto schema = job->Model().value();
       json["share"] = ShareHash(own_folder, {.party = party.self(),
