@@ -125,7 +125,7 @@ TEST_F(OwnSumsTest, TakesWhatAnOwnerSummed) {
   EXPECT_EQ(SumOf(job), (std::vector<std::int64_t>{5 * kOne / 2, -4 * kOne + 1}));
   party_.inputs["data.vector"] = Write("v.npy", {{4.1, 0}}, true);
   EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(job); }),
-              HasSubstr("v.npy: number 1: found 4.1, expected at most 4.004"));
+              HasSubstr("v.npy: number 1: found a number of larger magnitude, expected at most 4.004"));
   party_.inputs["data.vectors"] = Write("w.npy", {{1, 0}});
   EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(job); }),
               HasSubstr("party.toml: data.vectors: found a path, expected none"));
