@@ -198,7 +198,7 @@ check_hosts() {
   build || return
   local reference=$work/mnist-1 hosts=$work/hosts
   [ -f "$reference/summary.json" ] || mnist_run "$reference" || return
-  build/bin/trefoil local --job configs/mnist.toml --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$hosts" || return
+  build/bin/trefoil local --job configs/mnist.toml "${HOSTS[@]}" --out "$hosts" || return
   netsim || return
   bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$hosts" || return
 

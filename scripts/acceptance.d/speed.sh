@@ -108,7 +108,7 @@ ten_epochs() {
   if [ "$2" = loopback ]; then
     "$3" local --job "$4" --out "$1" "${TEN_EPOCHS[@]}" >&2 || return
   else
-    "$3" local --job "$4" --out "$1" "${TEN_EPOCHS[@]}" --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 >&2 || return
+    "$3" local --job "$4" --out "$1" "${TEN_EPOCHS[@]}" "${HOSTS[@]}" >&2 || return
     netsim && "$helpers/run_in_namespaces.sh" "$work/netsim" "$3" "$1" "$2" >&2 || return
   fi
   value "$1/party-0/out/summary.json" seconds
@@ -135,7 +135,7 @@ check_epochs() {
 
 check_narrow() {
   has_data mnist || skip "there is no MNIST"
-  [ -d "$tools/netsim" ] || skip "there is no $tools/netsim"
+  needs_netsim
   [ -x "${TREFOIL_BEFORE:-}" ] || skip "TREFOIL_BEFORE names no program of 0.1"
   scripts/setup && scripts/build release trefoil || return
   local i new=build/bin/trefoil old=$TREFOIL_BEFORE accuracies=() before=() bytes seconds

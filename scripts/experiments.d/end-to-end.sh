@@ -13,7 +13,7 @@ experiment() {
     echo "experiments: no network simulator: $tools/netsim or /dev/net/tun is absent" >&2
     return 1
   fi
-  [ -x "$work/netsim" ] || g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim" || return
+  netsim || return
   echo "data,network,first_weights,steps,bytes_sent,accuracy,seconds,least,largest" >"$work/$name.part"
   for set in ${SETS:-hog imdb random}; do
     records_for "$set" || return
@@ -95,7 +95,7 @@ networked() {
   if [ -f "$run.json" ] && [ -f "$run.test.json" ]; then return; fi
   for setting in "${@:4}"; do assignments+=(--set "$setting"); done
   rm -rf "$run"
-  build/bin/trefoil local --job "$job" --data "$data" "${assignments[@]}" --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 \
+  build/bin/trefoil local --job "$job" --data "$data" "${assignments[@]}" "${HOSTS[@]}" \
     --out "$run" >"$run.log" 2>&1 || { tail -n 3 "$run.log" >&2 && return 1; }
   bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$run" "$profile" >>"$run.log" 2>&1 ||
     { tail -n 6 "$run.log" >&2 && return 1; }

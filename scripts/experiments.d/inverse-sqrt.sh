@@ -13,7 +13,7 @@ experiment() {
     echo "experiments: no network simulator: $tools/netsim or /dev/net/tun is absent" >&2
     exit 1
   fi
-  g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim"
+  netsim
   rm -rf "$work/hosts"
   build/bin/trefoil init --all --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$work/hosts" >"$work/hosts.log"
   local network
