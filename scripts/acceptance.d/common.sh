@@ -16,6 +16,15 @@ holds() { [ "$(python3 -c "print($1)")" = True ]; }
 build() { scripts/setup && scripts/build release; }
 clone() { git clone -q --no-local . "$1"; }
 
+# gathered COMMAND ...: its lines are what was measured; its exit code.
+gathered() {
+  local output status=0
+  output=$("$@") || status=$?
+  echo "$output"
+  measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
+  return "$status"
+}
+
 # data_folder NAME: where `trefoil local` would find it; fails where it would not.
 data_folder() {
   local folder

@@ -25,9 +25,9 @@ import subprocess
 import sys
 import tempfile
 
+import peaks
+
 REPETITIONS = 20
-PEAKS = {"MultiplierPeak": "items_per_second", "SeedHashing": "items_per_second",
-         "MemoryCopy/1000000": "bytes_per_second"}
 # What is measured: `trefoil bench`'s options, and the peer's programs.
 WORKS = {
     "compare": (["--ops", "compare", "--sizes", "100000"], ["compare"]),
@@ -36,14 +36,6 @@ WORKS = {
     "product": (["--ops", "matmul", "--shape", "128x784x10"], ["product"]),
     "step": (["--ops", "dpsgd_step", "--shape", "128x784x10"], ["step", "step_three"]),
 }
-
-
-def peaks(kernels):
-    """Of one core, by name, in 10^9 a second."""
-    names = "|".join(f"{name}$" for name in PEAKS)
-    output = subprocess.run([kernels, f"--benchmark_filter={names}", "--benchmark_format=json"], check=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return {run["name"]: run[PEAKS[run["name"]]] / 1e9 for run in json.loads(output)["benchmarks"]}
 
 
 def ours(trefoil, options, repetitions):
@@ -134,9 +126,8 @@ def main():
 
     turns = []
     for turn in range(chosen.turns):
-        turns.append({"peaks": peaks(kernels), "ours": {}, "theirs": {}})
-        print(f"turn {turn + 1}: " + ", ".join(f"{name} {rate:.2f}" for name, rate in turns[-1]["peaks"].items())
-              + " (10^9 a second, one core)", flush=True)
+        turns.append({"peaks": peaks.peaks(kernels), "ours": {}, "theirs": {}})
+        print(f"turn {turn + 1}: {peaks.in_words(turns[-1]['peaks'])}", flush=True)
         for work in works:
             options, names = WORKS[work]
             measurements = [lambda: turns[-1]["ours"].update({work: ours(trefoil, options, REPETITIONS)})] + [

@@ -41,15 +41,6 @@ netsim_runs() {
   mnist_ranks "net-$1" 2 "${SHORT[@]}" "${BULK[@]}" "${network[@]}"
 }
 
-# gathered COMMAND ...: its lines are what was measured; its exit code.
-gathered() {
-  local output status=0
-  output=$("$@") || status=$?
-  echo "$output"
-  measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
-  return "$status"
-}
-
 check_training() { scale_ready && gathered mnist_ranks training 2 4; }
 
 tall_and_wide() {

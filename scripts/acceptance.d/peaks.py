@@ -1,0 +1,33 @@
+"""What one core of this machine does at most at this minute, by kernels_benchmark.
+
+Usage: peaks.py KERNELS_BENCHMARK: prints by how much limits in seconds are longer at this minute.
+"""
+import json
+import subprocess
+import sys
+
+RATES = {"MultiplierPeak": "items_per_second", "SeedHashing": "items_per_second", "MemoryCopy/1000000": "bytes_per_second"}
+
+# MultiplierPeak of the machine that limits in seconds are for (docs/reference/performance.md).
+NOMINAL = 12.2
+
+
+def peaks(kernels):
+    """Of one core, by name: multiply-adds in registers, AES blocks, bytes of memory copied; in 10^9 a second."""
+    names = "|".join(f"{name}$" for name in RATES)
+    output = subprocess.run([kernels, f"--benchmark_filter={names}", "--benchmark_format=json"], check=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return {run["name"]: run[RATES[run["name"]]] / 1e9 for run in json.loads(output)["benchmarks"]}
+
+
+def slowness(found):
+    """By how much limits in seconds are longer here: 1 where this machine is as fast as that one, or faster."""
+    return max(1.0, NOMINAL / found["MultiplierPeak"])
+
+
+def in_words(found):
+    return ", ".join(f"{name} {rate:.2f}" for name, rate in found.items()) + " (10^9 a second, one core)"
+
+
+if __name__ == "__main__":
+    print(f"{slowness(peaks(sys.argv[1])):.2f}")

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Measures operations against their limits: the least of several medians, beside the machine's peaks of the same minute.
+
+Usage: speed_limits.py TREFOIL KERNELS_BENCHMARK FOLDER loopback|lan|wan [--netsim NETSIM] [--turns N]
+  FOLDER     for keys, party files and results; lan and wan want the network simulator, and root
+  --turns    how often everything is measured (default 3)
+Limits in milliseconds are for two cores of an Intel Xeon with AVX-512; where the multiplier's peak in registers is lower than
+there, they are as much longer. Of each operation the turn counts whose median is the shortest, with its own peak. A line an
+operation: beside its limit what was aimed at, where that is less.
+Exit code: 0; 1 if one is beyond its limit; 2 usage; else that of a bench that failed.
+"""
+import argparse
+import dataclasses
+import json
+import pathlib
+import subprocess
+import sys
+
+import peaks
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What `trefoil bench` is to measure, and its limits by network: milliseconds, None where it is not measured there."""
+    op: str
+    size: str  # a number of elements, or a shape
+    reps: int
+    limits: dict
+    aims: dict = dataclasses.field(default_factory=dict)
+    most_bytes: int = 0  # online, of a party; 0: any number
+    sustained: bool = False
+
+    def options(self, profile):
+        reps = min(self.reps, 10) if profile == "wan" else self.reps
+        size = "--shape" if "x" in self.size else "--sizes"
+        return ["--ops", self.op, size, self.size, "--reps", str(reps), *(["--sustained", str(2 * reps)] if self.sustained else [])]
+
+
+WORKS = [
+    Work("dpsgd_step", "128x784x10", 100, {"loopback": 5.5, "lan": 8, "wan": 350}, {"loopback": 3.5, "lan": 5.5, "wan": 230},
+         450_000, True),
+    Work("inverse_sqrt", "128", 100, {"loopback": 2.5, "lan": 4.5, "wan": 220}, sustained=True),
+    Work("clip_factor", "128", 100, {"loopback": 1.5, "lan": 2, "wan": 100}, sustained=True),
+    Work("compare", "100000", 10, {"loopback": 20, "lan": 28, "wan": 420}, {"loopback": 7}, 2_900_000),
+    Work("multiply_truncate", "1000000", 10, {"loopback": 90, "lan": 120}, {"loopback": 60, "lan": 85}, 22_000_000),
+    Work("matmul", "128x784x10", 50, {"loopback": 1.4}),
+    Work("matmul", "256x4096x10", 50, {"loopback": 9}),
+    Work("matmul", "1024x1024x1024", 5, {"loopback": 500}),
+]
+SUSTAINED_AIM = 1.4  # times the online median
+
+
+def measured(chosen, work, turn):
+    """The result of `trefoil bench`."""
+    out = chosen.folder / f"{work.op}-{work.size}-{turn}.json"
+    if chosen.profile == "loopback":
+        command = [chosen.trefoil, "bench", "--threads", "1", "--json", out]
+    else:
+        script = pathlib.Path(__file__).with_name("bench_in_namespaces.sh")
+        command = ["bash", script, chosen.netsim, chosen.trefoil, chosen.folder / "parties", chosen.profile, out]
+    run = subprocess.run([*command, *work.options(chosen.profile)], stdout=subprocess.DEVNULL, check=False)
+    if run.returncode != 0:
+        sys.exit(run.returncode)
+    return json.loads(out.read_text())["results"][0]
+
+
+def line_of(work, profile, turns):
+    """What is said of an operation, and whether it is within its limits. `turns`: peaks and result of each."""
+    found, result = min(turns, key=lambda turn: turn[1]["seconds"]["median"])
+    median, most = 1000 * result["seconds"]["median"], max(result["bytes_sent"])
+    slowness = peaks.slowness(found)
+    right = median <= work.limits[profile] * slowness and (work.most_bytes == 0 or most <= work.most_bytes)
+    aim = f", aim {work.aims[profile]:g}" if profile in work.aims else ""
+    sustained = f", sustained {1000 * result['seconds_sustained']:.2f}" if work.sustained else ""
+    if work.sustained and profile in work.aims:
+        sustained += f" (aim {SUSTAINED_AIM:g} times the median)"
+    medians = " ".join(f"{1000 * other['seconds']['median']:.2f}" for _, other in turns)
+    return (f"{work.op} {work.size}, {result['form']}: {median:.2f} ms of {medians} (limit {work.limits[profile]:g}{aim}, times "
+            f"{slowness:.2f} here){sustained}, {most} bytes online{'' if right else ' BEYOND ITS LIMIT'}"), right
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("trefoil", type=pathlib.Path)
+    parser.add_argument("kernels", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("profile", choices=["loopback", "lan", "wan"])
+    parser.add_argument("--netsim", type=pathlib.Path)
+    parser.add_argument("--turns", type=int, default=3)
+    chosen = parser.parse_args()
+    if chosen.turns < 1 or (chosen.profile != "loopback" and chosen.netsim is None):
+        parser.error("expected at least one turn, and a network simulator for lan and wan")
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    works = [work for work in WORKS if chosen.profile in work.limits]
+    turns = [[] for _ in works]  # of each work
+    for turn in range(chosen.turns):
+        for work, its_turns in zip(works, turns):
+            found = peaks.peaks(chosen.kernels)
+            its_turns.append((found, measured(chosen, work, turn)))
+        print(f"turn {turn + 1}: {peaks.in_words(found)}", flush=True)
+    status = 0
+    for work, its_turns in zip(works, turns):
+        line, right = line_of(work, chosen.profile, its_turns)
+        print(line)
+        status = status if right else 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
