@@ -43,7 +43,7 @@ CONFINED = [
      "databases are read in data/tables/sqlite_reader.cpp; deposit/store/database.cpp has a party's own"),
     (r"libpq-fe\.h", r"data/tables/postgres_reader\.cpp", "PostgreSQL is read in data/tables/postgres_reader.cpp"),
     (r"mpi\.h", r"runtime/ranks/mpi_channel\.h", "MPI is called in runtime/ranks/mpi_*.cpp"),
-    (r"zip\.h", r"data/formats/npz\.cpp", "zip archives are read and written in data/formats/npz.cpp"),
+    (r"zip\.h", r"data/formats/numpy/npz\.cpp", "zip archives are read and written in data/formats/numpy/npz.cpp"),
 ]
 
 # A use in the text, and the files that may have it.

@@ -11,8 +11,8 @@
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy_header.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npy_header.h"
+#include "data/formats/numpy/npz.h"
 
 namespace trefoil::data {
 namespace {

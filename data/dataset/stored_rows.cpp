@@ -7,7 +7,7 @@
 #include "data/columns/row_values.h"
 #include "data/dataset/table.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 namespace trefoil::data {
 namespace {

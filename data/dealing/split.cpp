@@ -11,7 +11,7 @@
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 
 namespace trefoil::data {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npz.h"
 
 namespace trefoil::data {
 namespace {

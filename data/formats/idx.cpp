@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "data/formats/file.h"
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy_header.h"
 
 namespace trefoil::data {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 namespace trefoil::data {
 

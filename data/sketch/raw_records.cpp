@@ -9,8 +9,8 @@
 #include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npz.h"
 #include "data/tables/query_reader.h"
 
 namespace trefoil::data {

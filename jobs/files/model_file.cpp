@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "data/formats/npy.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npz.h"
 
 namespace trefoil::jobs {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/records/model_schema.h"
 #include "ml/dpsgd/training.h"
 

@@ -7,7 +7,7 @@
 
 #include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 namespace trefoil::jobs {
 namespace {

@@ -3,8 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "data/formats/file.h"
-#include "data/formats/npy.h"
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npy_header.h"
 
 namespace trefoil::jobs {
 

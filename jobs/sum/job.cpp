@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/outward_text.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/at_place.h"
 #include "jobs/config/common_fields.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/secrets/random.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/config/party_file.h"
 #include "jobs/sum/settings.h"
 #include "mpc/ring.h"

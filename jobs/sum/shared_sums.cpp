@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/formats/npy_numbers.h"
+#include "data/formats/numpy/npy_numbers.h"
 #include "jobs/ranks/same_files.h"
 #include "ml/ranks/rank_sums.h"
 

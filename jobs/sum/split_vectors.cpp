@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/secrets/random.h"
 #include "data/dealing/split.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/records/local_data.h"
 #include "jobs/sum/own_sums.h"
 

@@ -8,7 +8,7 @@
 #include "data/dataset/load.h"
 #include "data/formats/csv.h"
 #include "data/formats/idx.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

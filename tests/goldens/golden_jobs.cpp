@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "data/dealing/teacher_labels.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 namespace trefoil::goldens {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/files/files.h"
 #include "base/secrets/sha256.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"

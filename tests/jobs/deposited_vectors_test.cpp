@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/deposited_records.h"
 #include "jobs/job.h"
 #include "ml/plan/run_cost.h"

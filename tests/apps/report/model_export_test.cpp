@@ -10,7 +10,7 @@
 #include "data/dataset/rows.h"
 #include "data/features/onnx_features.h"
 #include "data/formats/file.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 #include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/evaluation/classify.h"
 #include "tests/apps/temporary_folder.h"

@@ -9,7 +9,7 @@
 #include "data/dataset/load.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

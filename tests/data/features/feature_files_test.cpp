@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "data/formats/idx.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

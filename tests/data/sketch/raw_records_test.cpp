@@ -11,8 +11,8 @@
 #include "data/formats/cifar.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
-#include "data/formats/npy.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npz.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

@@ -1,6 +1,6 @@
 // An NPY file: rows, labels, teachers' labels, votes.
 #include "base/error.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "tests/fuzz/table.h"
 #include "tests/fuzz/votes.h"
 

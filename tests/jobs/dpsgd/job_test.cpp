@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 #include "net/local_transport.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/silent_output.h"

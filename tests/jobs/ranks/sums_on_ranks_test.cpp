@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/silent_output.h"

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "jobs/config/toml/toml_reader.h"
 #include "ml/ranks/rank_sums.h"
 #include "tests/apps/temporary_folder.h"

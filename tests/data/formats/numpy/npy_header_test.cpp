@@ -1,4 +1,4 @@
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy_header.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 #include <bit>
 #include <charconv>

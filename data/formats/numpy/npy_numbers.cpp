@@ -1,11 +1,11 @@
-#include "data/formats/npy_numbers.h"
+#include "data/formats/numpy/npy_numbers.h"
 
 #include <utility>
 
 #include "base/secrets/sha256.h"
 #include "data/formats/file.h"
-#include "data/formats/npy.h"
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npy_header.h"
 
 namespace trefoil::data {
 namespace {

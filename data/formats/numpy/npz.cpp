@@ -1,4 +1,4 @@
-#include "data/formats/npz.h"
+#include "data/formats/numpy/npz.h"
 
 #include <zip.h>
 

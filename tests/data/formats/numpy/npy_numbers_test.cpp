@@ -1,4 +1,4 @@
-#include "data/formats/npy_numbers.h"
+#include "data/formats/numpy/npy_numbers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "data/formats/file.h"
-#include "data/formats/npy.h"
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy.h"
+#include "data/formats/numpy/npy_header.h"
 #include "tests/data/temporary_folder.h"
 #include "tests/support/error_text.h"
 

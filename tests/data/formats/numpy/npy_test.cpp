@@ -1,9 +1,9 @@
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy_header.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/formats/bounded_content.h"
-#include "data/formats/npy_header.h"
+#include "data/formats/numpy/npy_header.h"
 
 namespace trefoil::data {
 
