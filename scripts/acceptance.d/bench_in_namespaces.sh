@@ -10,9 +10,9 @@ shift 5
 
 rm -rf "$folder"
 mkdir -p "$folder"
-"$trefoil" init --all --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$folder/parties" >"$folder/init.log"
 # shellcheck source=scripts/acceptance.d/netsim.sh
 source "$(dirname "$0")/netsim.sh"
+"$trefoil" init --all --hosts "$netsim_hosts" --out "$folder/parties" >"$folder/init.log"
 start_netsim "$netsim" "$profile" "$folder"
 
 parties=()

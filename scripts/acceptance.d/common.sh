@@ -44,8 +44,9 @@ needs_netsim() {
   [ "$(id -u)" -eq 0 ] || skip "network namespaces need root"
 }
 
-# Where the network simulator has the parties.
-HOSTS=(--prepare --hosts "10.77.0.1,10.77.0.2,10.77.0.3")
+# shellcheck source=scripts/acceptance.d/netsim.sh
+source "$helpers/netsim.sh"
+HOSTS=(--prepare --hosts "$netsim_hosts")
 
 # What `plan` is told of the networks: milliseconds, Mbit/s.
 declare -A LINKS=([loopback]="0.1 40000" [lan]="0.2 10000" [wan]="40 100")

@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # Read by scripts that run parties in the network namespaces p0, p1 and p2 of the network simulator.
 
+# Where it has the parties.
+netsim_hosts=10.77.0.1,10.77.0.2,10.77.0.3
+
 # start_netsim NETSIM lan|wan FOLDER: the simulator with that profile; it ends with the script. FOLDER exists.
 start_netsim() {
   local netsim=$1 profile=$2 folder=$3 link

@@ -6,10 +6,10 @@ With R ranks epsilon has to be that of one, accuracy at most one point below it,
 batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows besides, is
 shown by itself. One thread a rank, so that threads do not compete.
 
-Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--random] [--network NETSIM lan|wan]
+Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--random] [--network NETSIM lan|wan HOSTS]
 Runs that are finished in FOLDER are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
-compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, and no
-accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
+compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at HOSTS,
+and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
 
 import argparse
@@ -26,7 +26,6 @@ WITHIN = 1.15
 POINTS = 0.01
 LANE = re.compile(r"rank (\d+): (\d+) bytes sent, ([0-9.]+) s of processor time, ([0-9.]+) s waited")
 ALONE = re.compile(r"DEBUG ([0-9.]+) s of processor time", re.IGNORECASE)
-HOSTS = "10.77.0.1,10.77.0.2,10.77.0.3"
 
 
 def read_options():
@@ -39,12 +38,12 @@ def read_options():
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--random", action="store_true")
-    parser.add_argument("--network", nargs=2, metavar=("NETSIM", "PROFILE"))
+    parser.add_argument("--network", nargs=3, metavar=("NETSIM", "PROFILE", "HOSTS"))
     return parser.parse_args()
 
 
 def prepare(options, ranks, out):
-    where = ["--hosts", HOSTS] if options.network else ["--base-port", str(free_base_port(3 * ranks))]
+    where = ["--hosts", options.network[2]] if options.network else ["--base-port", str(free_base_port(3 * ranks))]
     data = ["--data", options.data] if options.data else []
     subprocess.run([options.trefoil, "local", "--out", out, "--job", options.job, "--prepare", *where, *data, "--ranks", str(ranks),
                     *(word for setting in options.settings for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
@@ -60,7 +59,7 @@ def train(options, ranks):
     shutil.rmtree(out, ignore_errors=True)
     prepare(options, ranks, out)
     if options.network:
-        netsim, profile = options.network
+        netsim, profile, _ = options.network
         script = pathlib.Path(__file__).with_name("run_in_namespaces.sh")
         run = ["bash", script, netsim, options.trefoil, out, profile, str(ranks)]
     else:

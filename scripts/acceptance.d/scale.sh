@@ -32,7 +32,7 @@ mnist_ranks() { rank_training "$1" configs/mnist.toml "${@:2}"; }
 wide_ranks() { rank_training "$1" "$helpers/wide.toml" "${@:2}" --random --data "$work/images/wide"; }
 
 # over_network lan|wan: options of rank_training.
-over_network() { echo --network "$work/netsim" "$1"; }
+over_network() { echo --network "$work/netsim" "$1" "$netsim_hosts"; }
 
 # MNIST's job, 60 steps, with one and two ranks on a network.
 netsim_runs() {

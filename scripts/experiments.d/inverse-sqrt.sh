@@ -15,7 +15,7 @@ experiment() {
   fi
   netsim
   rm -rf "$work/hosts"
-  build/bin/trefoil init --all --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$work/hosts" >"$work/hosts.log"
+  build/bin/trefoil init --all --hosts "$netsim_hosts" --out "$work/hosts" >"$work/hosts.log"
   local network
   for network in lan wan; do bench_on "$network"; done
   python3 -c '
