@@ -10,35 +10,26 @@
 #include "data/formats/numpy/npy.h"
 
 namespace trefoil::data {
-namespace {
 
-namespace fs = std::filesystem;
-
-/// Enough for the head of an IDX file and of most NPY files; one with a longer head is read whole.
-constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 16;
-
-}  // namespace
-
-std::optional<StoredRows> StoredRows::Open(const DataSpec& spec, const fs::path& path) {
+std::optional<StoredRows> StoredRows::Open(const DataSpec& spec, const std::filesystem::path& path) {
   if (spec.format != Format::kIdx && spec.format != Format::kNpy) return std::nullopt;
-  if (!fs::is_regular_file(path)) return std::nullopt;
+  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
   const auto file = std::make_shared<const PositionedFile>(path);
-  const auto head = file->Head(kMaxHeadBytes);
-  if (IsGzip(head)) return std::nullopt;
   StoredRows rows(spec, file);
   std::vector<std::size_t> shape;
   if (spec.format == Format::kIdx) {
+    const auto head = file->Head(kMaxIdxHead);
+    if (IsGzip(head)) return std::nullopt;
     IdxHeader header = ParseIdxHeader(head, file->size(), path);
     rows.start_ = header.length;
     shape = std::move(header.shape);
   } else {
-    if (NpyHeaderLength(head, path) > kMaxHeadBytes) return std::nullopt;
-    NpyHeader header = CheckedNpyHeader(head, file->size(), path);
-    if (header.fortran_order || header.descr.starts_with("|S")) return std::nullopt;
-    rows.item_ = *NpyItemSize(header.descr);
-    rows.start_ = header.length;
-    rows.descr_ = std::move(header.descr);
-    shape = std::move(header.shape);
+    auto header = ReadNpyHeader(*file);
+    if (!header || header->fortran_order || header->descr.starts_with("|S")) return std::nullopt;
+    rows.item_ = *NpyItemSize(header->descr);
+    rows.start_ = header->length;
+    rows.descr_ = std::move(header->descr);
+    shape = std::move(header->shape);
   }
   CheckRowShape(spec, path, shape, (file->size() - rows.start_) / rows.item_);
   rows.rows_ = shape.front();

@@ -14,9 +14,8 @@ namespace trefoil::data {
 /// The system keeps in memory what it has room for. May be read by several threads at once.
 class StoredRows {
  public:
-  /// The rows of a plain IDX or NPY file. Nothing for another format, a packed file, column-major order,
-  /// strings and a head of more than 64 KiB: these are for Load(). Throws DataError as Load() for the file's
-  /// head and shape.
+  /// The rows of a plain IDX or NPY file. Nothing for another format, a packed file, column-major order and
+  /// strings: these are for Load(). Throws DataError as Load() for the file's head and shape.
   [[nodiscard]] static std::optional<StoredRows> Open(const DataSpec& spec,
                                                       const std::filesystem::path& path);
 

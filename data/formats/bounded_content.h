@@ -37,6 +37,9 @@ class BoundedContent {
   /// Of content without such a head.
   BoundedContent(std::filesystem::path place, MaxBytes most);
 
+  /// For content of at most so many bytes, which are on disk already: no more than these are taken of the memory.
+  void Reserve(std::size_t bytes) { content_.reserve(bytes); }
+
   /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.
   void Append(std::string_view bytes);
 

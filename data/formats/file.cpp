@@ -14,7 +14,6 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/secrets/sha256.h"
 #include "base/threads/blocking_call.h"
 
 namespace trefoil::data {
@@ -23,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();  // what is on disk already
 constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, gzip framing
 
@@ -32,6 +30,7 @@ Bytef* ZlibBytes(const char* data) { return reinterpret_cast<Bytef*>(const_cast<
 struct OpenFile {
   std::ifstream stream;
   std::uintmax_t size = 0;
+  Sha256* hash = nullptr;  ///< of what is read, if it is asked for
 };
 
 OpenFile Open(const fs::path& path) {
@@ -47,7 +46,9 @@ OpenFile Open(const fs::path& path) {
 /// Reads the next bytes into `out`, and returns how many there were.
 std::size_t ReadSome(OpenFile& file, std::string& out) {
   file.stream.read(out.data(), static_cast<std::streamsize>(out.size()));
-  return static_cast<std::size_t>(file.stream.gcount());
+  const auto count = static_cast<std::size_t>(file.stream.gcount());
+  if (file.hash != nullptr) file.hash->Update(std::string_view(out).substr(0, count));
+  return count;
 }
 
 void RequireWhole(const fs::path& path, std::uintmax_t count, std::uintmax_t size) {
@@ -58,7 +59,7 @@ void RequireWhole(const fs::path& path, std::uintmax_t count, std::uintmax_t siz
 bool IsPacked(const fs::path& path) {
   OpenFile file = Open(path);
   std::string magic(2, '\0');
-  return ReadSome(file, magic) == magic.size() && magic == kGzipMagic;
+  return ReadSome(file, magic) == magic.size() && IsGzip(magic);
 }
 
 /// Where unpacked bytes go; false: no more are wanted.
@@ -95,13 +96,14 @@ bool Unpack(OpenFile& file, std::string& chunk, std::size_t count, const Sink& s
 }
 
 /// Gives the content of a file, unpacked, to `sink`, piece by piece.
-void ReadUnpacked(const fs::path& path, const Sink& sink) {
+void ReadUnpacked(const fs::path& path, const Sink& sink, Sha256* on_disk = nullptr) {
   OpenFile file = Open(path);
+  file.hash = on_disk;
   std::string chunk(kChunk, '\0');
   std::uintmax_t total = 0;
   bool more = true;
   while (const auto count = more ? ReadSome(file, chunk) : 0) {
-    if (total == 0 && std::string_view(chunk).substr(0, count).starts_with(kGzipMagic)) {
+    if (total == 0 && IsGzip(std::string_view(chunk).substr(0, count))) {
       if (!Unpack(file, chunk, count, sink))
         ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
       return;
@@ -157,13 +159,18 @@ std::string NumberText(double value) {
   return text.str();
 }
 
-std::string ReadFile(const fs::path& path, const AnnouncedSize& announced) {
-  const MaxBytes most{IsPacked(path) ? BoundedContent::kMaxUnannounced : kNoLimit};
+bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+
+std::string ReadFile(const fs::path& path, const AnnouncedSize& announced, Sha256* on_disk) {
+  const bool packed = IsPacked(path);
+  const MaxBytes most{packed ? BoundedContent::kMaxUnannounced : kNoLimit};
   auto content = announced ? BoundedContent(path, announced) : BoundedContent(path, most);
-  ReadUnpacked(path, [&](std::string_view bytes) {
+  if (!packed) content.Reserve(Open(path).size);
+  const auto append = [&](std::string_view bytes) {
     content.Append(bytes);
     return true;
-  });
+  };
+  ReadUnpacked(path, append, on_disk);
   return content.Take();
 }
 
@@ -180,12 +187,10 @@ std::string FileSha256(const fs::path& path) {
   const BlockingCall call("reading", path);
   OpenFile file = Open(path);
   Sha256 hash;
+  file.hash = &hash;
   std::string chunk(kChunk, '\0');
   std::uintmax_t count = 0;
-  while (const auto some = ReadSome(file, chunk)) {
-    hash.Update(std::string_view(chunk).substr(0, some));
-    count += some;
-  }
+  while (const auto some = ReadSome(file, chunk)) count += some;
   RequireWhole(path, count, file.size);
   return hash.Hex();
 }

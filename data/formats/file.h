@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/secrets/sha256.h"
 #include "data/formats/bounded_content.h"
 
 namespace trefoil::data {
@@ -18,11 +19,16 @@ namespace trefoil::data {
 /// `value` for an error line, in at most six digits.
 [[nodiscard]] std::string NumberText(double value);
 
+/// Whether a file that begins so is packed by gzip, of which no part can be read alone.
+[[nodiscard]] bool IsGzip(std::string_view head);
+
 /// The whole content of a regular file, unpacked if it begins with gzip's magic bytes, whatever its name.
 /// Memory: the content once, and no more than `announced` says; without it a packed file may unpack to
-/// BoundedContent::kMaxUnannounced bytes. Throws DataError if the file is missing, unreadable, no regular
+/// BoundedContent::kMaxUnannounced bytes. `on_disk`, if there is one, takes the bytes that were read, as they are on
+/// disk: its hash is FileSha256 of what is returned. Throws DataError if the file is missing, unreadable, no regular
 /// file, broken gzip or longer than that; and what `announced` throws.
-[[nodiscard]] std::string ReadFile(const std::filesystem::path& path, const AnnouncedSize& announced = {});
+[[nodiscard]] std::string ReadFile(const std::filesystem::path& path, const AnnouncedSize& announced = {},
+                                   Sha256* on_disk = nullptr);
 
 /// The first `count` bytes of the same content, or as many as there are. Throws DataError as ReadFile.
 [[nodiscard]] std::string ReadHead(const std::filesystem::path& path, std::size_t count);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kMaxIdxDimensions = 4;
-constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMaxIdxDimensions;
+static_assert(kMaxIdxHead == kMagicBytes + 4 * kMaxIdxDimensions);
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
 std::uint8_t HeadByte(std::string_view content, std::size_t i) {
@@ -78,7 +78,7 @@ IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::
 
 IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
   const std::string content = ReadFile(path, [&](std::string_view head) -> std::optional<std::uint64_t> {
-    if (head.size() < kLongestHead) return std::nullopt;  // a shorter file is its parser's to judge
+    if (head.size() < kMaxIdxHead) return std::nullopt;  // a shorter file is its parser's to judge
     const IdxHeader header = ParseHead(head, path);
     if (check) check(header.shape, 1);
     const auto values = CountElements(header.shape, 1, kMaxArrayBytes);

@@ -25,8 +25,11 @@ struct IdxHeader {
   std::size_t length = 0;
 };
 
+/// No head is longer.
+inline constexpr std::size_t kMaxIdxHead = 20;
+
 /// Reads the head that `content` begins with, of a file (unpacked) of `size` bytes. Throws DataError as
-/// ReadIdx. Pre: `content` is the whole file, or at least its first 20 bytes.
+/// ReadIdx. Pre: `content` is the whole file, or at least its first kMaxIdxHead bytes.
 [[nodiscard]] IdxHeader ParseIdxHeader(std::string_view content, std::size_t size,
                                        const std::filesystem::path& path);
 

@@ -57,8 +57,6 @@ std::string PositionedFile::Head(std::size_t most) const {
   return head;
 }
 
-bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
-
 std::string PositionedFile::Sample() const {
   struct stat status {};
   const std::size_t size =

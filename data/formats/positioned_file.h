@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace trefoil::data {
 
@@ -32,9 +31,6 @@ class PositionedFile {
   int descriptor_;
   std::size_t size_ = 0;
 };
-
-/// Whether a file that begins so is packed by gzip, of which no part can be read alone.
-[[nodiscard]] bool IsGzip(std::string_view head);
 
 /// SHA-256, in hexadecimal, of a file's size and of 64 pieces of 4 KiB that are spread over it, its first and last bytes
 /// among them, in a time that does not grow with it. Tells apart files that are of different records, but not those that differ

@@ -65,17 +65,10 @@ std::size_t ItemSizeOf(const NpyHeader& header, const std::filesystem::path& pla
   return *item;
 }
 
-}  // namespace
+constexpr std::size_t kLongestPrefix = 12;  // magic, version and the header's length
 
-std::size_t NpyArray::size() const {
-  std::size_t count = 1;
-  for (const auto size : shape) count *= size;
-  return count;
-}
-
-std::size_t NpyArray::item_size() const { return NpyItemSize(descr).value_or(0); }
-
-NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size, const std::filesystem::path& place) {
+/// The head of a file of `size` bytes that begins with `content`.
+NpyHeader CheckedHeader(std::string_view content, std::size_t size, const std::filesystem::path& place) {
   NpyHeader header = ParseNpyHeader(content, place);
   const auto item = ItemSizeOf(header, place);
   const std::size_t body = size - header.length;
@@ -87,23 +80,35 @@ NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size, const std
   return header;
 }
 
-NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place) {
-  NpyHeader header = CheckedNpyHeader(content, content.size(), place);
-  const std::string_view body = content.substr(header.length);
-  const bool transpose = header.fortran_order && header.shape.size() > 1;
-  const std::size_t item = *NpyItemSize(header.descr);
-  return {std::move(header.descr), header.shape,
-          transpose ? FromFortranOrder(header.shape, item, body) : std::string(body)};
+}  // namespace
+
+std::size_t NpyArray::size() const {
+  std::size_t count = 1;
+  for (const auto size : shape) count *= size;
+  return count;
+}
+
+std::size_t NpyArray::item_size() const { return NpyItemSize(descr).value_or(0); }
+
+NpyArray ParseNpy(std::string content, const std::filesystem::path& place) {
+  NpyHeader header = CheckedHeader(content, content.size(), place);
+  content.erase(0, header.length);
+  if (header.fortran_order && header.shape.size() > 1)
+    content = FromFortranOrder(header.shape, *NpyItemSize(header.descr), content);
+  return {std::move(header.descr), std::move(header.shape), std::move(content)};
+}
+
+std::optional<NpyHeader> ReadNpyHeader(const PositionedFile& file) {
+  const auto prefix = file.Head(kLongestPrefix);
+  if (IsGzip(prefix)) return std::nullopt;
+  return CheckedHeader(file.Head(NpyHeaderLength(prefix, file.path())), file.size(), file.path());
 }
 
 AnnouncedSize NpySize(std::filesystem::path place, ShapeCheck check) {
   return [place = std::move(place),
           check = std::move(check)](std::string_view head) -> std::optional<std::uint64_t> {
-    constexpr std::size_t kLongestPrefix = 12;  // magic, version and the header's length
     if (head.size() < kLongestPrefix) return std::nullopt;
     const auto length = NpyHeaderLength(head, place);
-    if (length > BoundedContent::kMaxHead)
-      ThrowDataError(place, "header", std::to_string(length) + " bytes", "at most a mebibyte");
     if (head.size() < length) return std::nullopt;
     const NpyHeader header = ParseNpyHeader(head, place);
     const auto item = ItemSizeOf(header, place);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "data/formats/bounded_content.h"
 #include "data/formats/numpy/npy_header.h"
+#include "data/formats/positioned_file.h"
 
 namespace trefoil::data {
 
@@ -23,18 +25,18 @@ struct NpyArray {
   [[nodiscard]] std::size_t item_size() const;
 };
 
-/// The head of an NPY file of `size` bytes that begins with `content`, of a type that ParseNpy reads and with
-/// as many bytes of elements as it says. Throws DataError as ParseNpy.
-[[nodiscard]] NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size,
-                                         const std::filesystem::path& place);
-
 /// Reads the content of an NPY file of format version 1, 2 or 3: element types f4, f8, i1...i8, u1...u8, b1
 /// (little-endian) and byte strings, C or Fortran order. Nothing is ever unpickled. `place` names the file
-/// (and array) in errors. Throws DataError for any other type, a malformed header, or more or fewer bytes
-/// than the header says. Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
-[[nodiscard]] NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place);
+/// (and array) in errors. Memory: `content` once, in Fortran order twice. Throws DataError for any other type, a
+/// malformed header, or more or fewer bytes than the header says. Source: NumPy Enhancement Proposal 1 and
+/// numpy.lib.format.
+[[nodiscard]] NpyArray ParseNpy(std::string content, const std::filesystem::path& place);
 /// `check`, if there is one, sees the shape before the elements are read.
 [[nodiscard]] NpyArray ReadNpy(const std::filesystem::path& path, const ShapeCheck& check = {});
+
+/// The head of an NPY file whose elements are to be read by position. Nothing where gzip has packed it. Throws DataError as
+/// ReadNpy.
+[[nodiscard]] std::optional<NpyHeader> ReadNpyHeader(const PositionedFile& file);
 
 /// What the head of an NPY file announces of the whole, `place`, once `check` has seen its shape.
 [[nodiscard]] AnnouncedSize NpySize(std::filesystem::path place, ShapeCheck check);

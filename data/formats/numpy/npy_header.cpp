@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/formats/bounded_content.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
@@ -143,7 +144,10 @@ std::optional<std::size_t> CountElements(const std::vector<std::size_t>& shape, 
 }
 
 std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place) {
-  return LayoutOf(content, place).elements;
+  const auto length = LayoutOf(content, place).elements;
+  if (length > BoundedContent::kMaxHead)
+    ThrowDataError(place, "header", std::to_string(length) + " bytes", "at most a mebibyte");
+  return length;
 }
 
 NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place) {

@@ -16,7 +16,7 @@ struct NpyHeader {
 };
 
 /// Where the elements begin, by the magic and the version at the beginning of `content`, which need not hold
-/// the dictionary. Throws DataError as ParseNpyHeader.
+/// the dictionary. Throws DataError as ParseNpyHeader, and beyond BoundedContent::kMaxHead.
 [[nodiscard]] std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place);
 
 /// Reads magic, version and the dictionary with exactly the keys descr, fortran_order and shape. Never reads

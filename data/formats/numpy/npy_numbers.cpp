@@ -5,29 +5,21 @@
 #include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 #include "data/formats/numpy/npy.h"
-#include "data/formats/numpy/npy_header.h"
 
 namespace trefoil::data {
-namespace {
-
-/// More than NumPy writes of any array of numbers.
-constexpr std::size_t kMaxHead = std::size_t{1} << 16;
-
-}  // namespace
 
 NpyNumbers::NpyNumbers(const std::filesystem::path& path, const ShapeCheck& check) : file_(path) {
-  const auto head = file_.Head(kMaxHead);
-  if (IsGzip(head))
+  auto header = ReadNpyHeader(file_);
+  if (!header)
     ThrowDataError(path, "", "a packed file", "it unpacked, so that each machine can read its part");
-  NpyHeader header = CheckedNpyHeader(head, file_.size(), path);
-  item_ = *NpyItemSize(header.descr);
-  if (check) check(header.shape, item_);
-  if (header.fortran_order && header.shape.size() > 1)
+  item_ = *NpyItemSize(header->descr);
+  if (check) check(header->shape, item_);
+  if (header->fortran_order && header->shape.size() > 1)
     ThrowDataError(path, "header", "column-major order",
                    "row-major order, so that each machine can read its part");
-  start_ = header.length;
-  descr_ = std::move(header.descr);
-  shape_ = std::move(header.shape);
+  start_ = header->length;
+  descr_ = std::move(header->descr);
+  shape_ = std::move(header->shape);
 }
 
 std::string NpyNumbers::Sample() const { return Sha256Hex(ShapeText(shape_) + file_.Sample()); }

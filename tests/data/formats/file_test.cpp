@@ -27,6 +27,17 @@ TEST(FileSha256, IsThatOfTheBytes) {
               HasSubstr("absent: found no such file"));
 }
 
+TEST(ReadFile, HashesWhatItReadsAsItIsOnDisk) {
+  const TemporaryFolder folder;
+  const std::string content(3 << 20, 'a');  // more than one chunk
+  for (const char* name : {"a.txt", "a.gz"}) {
+    WriteFile(folder / name, content);
+    Sha256 on_disk;
+    EXPECT_EQ(ReadFile(folder / name, {}, &on_disk), content);
+    EXPECT_EQ(on_disk.Hex(), FileSha256(folder / name));
+  }
+}
+
 TEST(WriteFile, PacksByExtensionAndReadFileUnpacksByContent) {
   const TemporaryFolder folder;
   std::string content;
