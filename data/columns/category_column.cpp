@@ -35,8 +35,8 @@ void RequireCapacity(const DataFiles& files, std::int64_t records, std::int64_t 
 }
 
 std::vector<std::string> ForEachCategory(const DataFiles& files, const CategoryColumn& column,
-                                         const std::function<void(Category)>& take) {
-  TableReader reader(files, column.header);
+                                         const std::function<void(Category)>& take, Sha256* on_disk) {
+  TableReader reader(files, column.header, {}, '.', on_disk);
   auto names = NamesOf(column, reader);
   const auto place = PlaceOf(column, names, reader);
   std::map<std::string, std::size_t> numbers;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/secrets/sha256.h"
 #include "data/dataset/data_files.h"
 
 namespace trefoil::data {
@@ -22,9 +23,10 @@ using Category = std::optional<std::size_t>;
 
 /// Gives `take` each record's, in order. Returns the names of all columns, in order. Throws DataError naming row and column,
 /// what was found and expected, for a missing or repeated column, and a record with another number of fields than the first.
-/// No value of a record is ever in a text. Memory: of TableReader.
+/// No value of a record is ever in a text. Memory, `on_disk`: of TableReader.
 std::vector<std::string> ForEachCategory(const DataFiles& files, const CategoryColumn& column,
-                                         const std::function<void(Category)>& take);
+                                         const std::function<void(Category)>& take,
+                                         Sha256* on_disk = nullptr);
 
 /// The same of all records.
 [[nodiscard]] std::vector<Category> ReadCategories(const DataFiles& files, const CategoryColumn& column);

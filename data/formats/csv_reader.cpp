@@ -116,11 +116,11 @@ void RequireText(const std::filesystem::path& path, std::string_view head) {
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect)
+CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect, Sha256* on_disk)
     : path_(path),
       dialect_(dialect),
       blanks_(dialect.separator == '\t' ? " " : " \t"),
-      content_(ReadFile(path)),
+      content_(ReadFile(path, {}, on_disk)),
       marked_(content_.starts_with(kByteOrderMark)) {
   RequireText(path, std::string_view(content_).substr(0, 512));
   if (!marked_) return;

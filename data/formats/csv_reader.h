@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/secrets/sha256.h"
+
 namespace trefoil::data {
 
 /// What the bytes of a file stand for.
@@ -27,8 +29,10 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source: RFC 4180.
 class CsvReader {
  public:
-  /// Throws DataError if the file cannot be read, or is UTF-16, a database, an archive or the like by its first bytes.
-  explicit CsvReader(const std::filesystem::path& path, const CsvDialect& dialect = {});
+  /// `on_disk`: as of ReadFile. Throws DataError if the file cannot be read, or is UTF-16, a database, an archive or the
+  /// like by its first bytes.
+  explicit CsvReader(const std::filesystem::path& path, const CsvDialect& dialect = {},
+                     Sha256* on_disk = nullptr);
 
   /// Moves to the next record; false at the end. Throws DataError naming the row for an empty line between
   /// records, a quoted field without an end, text after a closing quote, or bytes that the encoding does not have.

@@ -5,11 +5,12 @@
 
 namespace trefoil::data {
 
-TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect, char decimal)
-    : files_(files.table()), header_(header || !files.query.empty()), dialect_(dialect) {
+TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect, char decimal,
+                         Sha256* on_disk)
+    : files_(files.table()), header_(header || !files.query.empty()), dialect_(dialect), on_disk_(on_disk) {
   Require(!files_.empty(), "TableReader: a table");
   if (files.query.empty()) {
-    reader_.emplace(files_[0], dialect_);
+    reader_.emplace(files_[0], dialect_, on_disk_);
   } else {
     query_ = OpenQuery(files, decimal);
   }
@@ -30,7 +31,7 @@ bool TableReader::Next() {
     if (no_header || current_ + 1 == files_.size()) return false;
     ++current_;
     reader_.reset();  // one file's content at a time
-    reader_.emplace(files_[current_], dialect_);
+    reader_.emplace(files_[current_], dialect_, on_disk_);
     if (header_) CheckHeader();
   }
   if (header_ && !names_) names_ = reader_->fields();

@@ -17,8 +17,10 @@ namespace trefoil::data {
 class TableReader {
  public:
   /// With `header` every file begins with the same one; a query always gives names. A query's numbers have `decimal`
-  /// before their decimals. Pre: `files` names a table. Throws as CsvReader and OpenQuery.
-  TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.');
+  /// before their decimals. `on_disk`: as of ReadFile, of all files one behind the other; of a query it takes nothing.
+  /// Pre: `files` names a table. Throws as CsvReader and OpenQuery.
+  TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.',
+              Sha256* on_disk = nullptr);
 
   /// Moves to the next record, which the first file's header is, too; those of further files are passed over. False
   /// at the end. Throws as the readers; DataError naming file, line and column where a file's header is not the first
@@ -47,6 +49,7 @@ class TableReader {
   std::vector<std::filesystem::path> files_;
   bool header_;
   CsvDialect dialect_;
+  Sha256* on_disk_;
   std::size_t current_ = 0;
   std::optional<CsvReader> reader_;
   std::unique_ptr<QueryReader> query_;

@@ -11,7 +11,6 @@
 #include "data/columns/category_column.h"
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
-#include "data/formats/positioned_file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/gaussian_target.h"
@@ -156,10 +155,10 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
   if (rank_count() > 1) RequireNoQuery(party.data, party_file);
   const auto declared = job().data.rows.at(static_cast<std::size_t>(party.id));
   const bool alone = ranks() == nullptr;
-  // A ledger is of the files' hash: then each machine has to have counted those very files.
-  const auto found = alone ? LoadValues(party.data, job().column, declared)
-                           : LoadSharedValues(party.data, job().column, declared,
-                                              party.ledger ? data::FileSha256 : data::SampleSha256, *ranks());
+  const auto found = alone
+                         ? LoadValues(party.data, job().column, declared)
+                         : LoadSharedValues(party.data, job().column, declared,
+                                            party.ledger ? CompareBy::kWhole : CompareBy::kSample, *ranks());
   WarnOwner(OwnerWarnings(declared, job().column.values, found.of_party));
   // Here, and not when the peers have been met, who could tell by the time of it how many records there are.
   own_ = CountsToShare(found);

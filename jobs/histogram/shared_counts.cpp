@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "data/formats/file.h"
+#include "jobs/ranks/of_rank0.h"
 #include "mpc/ring.h"
 
 namespace trefoil::jobs {
@@ -18,11 +19,12 @@ using mpc::Word;
 
 /// Adds what the files have to `counts`; returns the names of the columns.
 std::vector<std::string> Count(const data::DataFiles& files, const data::CategoryColumn& column,
-                               ValueCounts& counts) {
-  return data::ForEachCategory(files, column, [&](data::Category value) {
+                               ValueCounts& counts, Sha256* on_disk = nullptr) {
+  const auto take = [&](data::Category value) {
     ++counts.records;
     if (value) ++counts.of_values.at(*value);
-  });
+  };
+  return data::ForEachCategory(files, column, take, on_disk);
 }
 
 ValueCounts NoneOf(const data::CategoryColumn& column) {
@@ -68,16 +70,21 @@ std::int64_t AbsentOf(std::int64_t declared, const std::vector<ValueCounts>& of_
   }
 }
 
-/// `file` is the first that this rank reads, `columns` its header.
-void RequireSameHeader(const fs::path& file, const std::vector<std::string>& columns, const fs::path& first,
-                       mpc::Ranks& ranks) {
-  std::string text;
-  for (const auto& name : columns) text += std::to_string(name.size()) + ":" + name;
-  const auto own = Sha256Hex(text);
-  auto expected = own;
-  ranks.Broadcast(std::as_writable_bytes(std::span(expected)));
-  if (!file.empty() && own != expected)
-    data::ThrowDataError(file, "row 1", "another header", "that of " + first.string());
+/// A file that this rank has counted.
+struct Counted {
+  std::size_t place;    ///< in the table
+  std::string header;   ///< the names of its columns, in one text
+  std::string on_disk;  ///< FileSha256 of what was counted
+};
+
+/// Adds one file to `counts`.
+Counted CountFile(const fs::path& file, std::size_t place, const data::CategoryColumn& column,
+                  ValueCounts& counts) {
+  Sha256 on_disk;
+  std::string header;
+  for (const auto& name : Count(data::OneFile(file), column, counts, &on_disk))
+    header += std::to_string(name.size()) + ":" + name;
+  return {.place = place, .header = std::move(header), .on_disk = on_disk.Hex()};
 }
 
 }  // namespace
@@ -93,27 +100,26 @@ OwnValueCounts LoadValues(const data::DataFiles& files, const data::CategoryColu
 }
 
 OwnValueCounts LoadSharedValues(const data::DataFiles& files, const data::CategoryColumn& column,
-                                std::int64_t declared, FileDigest digest, mpc::Ranks& ranks) {
+                                std::int64_t declared, CompareBy by, mpc::Ranks& ranks, FileDigest sample) {
   const auto all = files.table();
-  const auto digests = DigestsOfRank0(all, digest, ranks);
-  const auto step = static_cast<std::size_t>(ranks.count());
-  const auto require_same = [&] {
-    for (auto k = static_cast<std::size_t>(ranks.rank()); k < all.size(); k += step)
-      RequireSameFile(all[k], digest(all[k]), digests[k]);
-  };
-  std::vector<fs::path> own_files;
-  for (auto k = static_cast<std::size_t>(ranks.rank()); k < all.size(); k += step)
-    own_files.push_back(all[k]);
-  if (ranks.rank() > 0) require_same();
+  const auto samples = DigestsOfRank0(all, sample, ranks);
   OwnValueCounts counts{.own = NoneOf(column)};
-  std::vector<std::string> columns;
-  if (!own_files.empty()) {
-    data::DataFiles part;
-    part.SetTable(own_files);
-    columns = Count(part, column, counts.own);
+  std::vector<Counted> counted;
+  for (auto k = static_cast<std::size_t>(ranks.rank()); k < all.size();
+       k += static_cast<std::size_t>(ranks.count())) {
+    RequireSameFile(all[k], sample(all[k]), samples[k]);
+    counted.push_back(CountFile(all[k], k, column, counts.own));
+    RequireSameFile(all[k], sample(all[k]), samples[k]);
   }
-  require_same();
-  RequireSameHeader(own_files.empty() ? fs::path() : own_files[0], columns, all[0], ranks);
+  const auto header = OfRank0(counted.empty() ? std::string() : counted[0].header, ranks);
+  for (const auto& file : counted) {
+    if (file.header != header)
+      data::ThrowDataError(all[file.place], "row 1", "another header", "that of " + all[0].string());
+  }
+  if (by == CompareBy::kWhole) {
+    const auto digests = DigestsOfRank0(all, data::FileSha256, ranks);
+    for (const auto& file : counted) RequireSameFile(all[file.place], file.on_disk, digests[file.place]);
+  }
   const auto of_ranks = OfRanks(counts.own, ranks);
   counts.of_party = Together(of_ranks);
   if (ranks.rank() == 0) data::RequireCapacity(files, counts.of_party.records, declared);

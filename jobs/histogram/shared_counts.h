@@ -4,6 +4,7 @@
 
 #include "data/columns/category_column.h"
 #include "data/dataset/data_files.h"
+#include "data/formats/positioned_file.h"
 #include "jobs/ranks/same_files.h"
 #include "jobs/records/owner_warnings.h"
 #include "mpc/ranks.h"
@@ -18,6 +19,9 @@ struct OwnValueCounts {
   ValueCounts of_party{};  ///< what all machines of the party have
 };
 
+/// What of a file that a rank has counted has to be rank 0's: a sample of it, or, as a ledger is of the files' hash, every byte.
+enum class CompareBy { kSample, kWhole };
+
 /// Counts a party's records, of which the job declares so many. Throws as data::ForEachCategory and data::RequireCapacity.
 [[nodiscard]] OwnValueCounts LoadValues(const data::DataFiles& files, const data::CategoryColumn& column,
                                         std::int64_t declared);
@@ -25,11 +29,13 @@ struct OwnValueCounts {
 /// The same by the machines of a party, all of which see its files: every rank calls it, and reads whole files, rank r the
 /// files r, r + R, ... of the table. So each record is read once, and a table of fewer files leaves machines without any.
 /// Machines of which none has more than an R-th of `declared` report for an R-th each, whatever they have. Files are compared
-/// with rank 0's by `digest`, before and after they are read. Throws as LoadValues; DataError as DigestsOfRank0 and
-/// RequireSameFile, and naming a file whose header is not the first file's; NetworkError.
+/// with rank 0's by a `sample`, before and after they are read; by kWhole rank 0 reads all of them besides. Throws as
+/// LoadValues; DataError as DigestsOfRank0 and RequireSameFile, and naming a file whose header is not the first file's;
+/// NetworkError.
 [[nodiscard]] OwnValueCounts LoadSharedValues(const data::DataFiles& files,
                                               const data::CategoryColumn& column, std::int64_t declared,
-                                              FileDigest digest, mpc::Ranks& ranks);
+                                              CompareBy by, mpc::Ranks& ranks,
+                                              FileDigest sample = data::SampleSha256);
 
 /// Throws ConfigError where `files` are what a query gives: every machine would ask the database anew, which may have
 /// changed meanwhile.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/formats/numpy/npy_numbers.h"
+#include "jobs/ranks/of_rank0.h"
 #include "jobs/ranks/same_files.h"
 #include "ml/ranks/rank_sums.h"
 
@@ -76,8 +77,7 @@ class SharedNumbers {
  public:
   /// Every rank calls it. Throws DataError as NpyNumbers, and at a rank that has another array than rank 0.
   SharedNumbers(const fs::path& file, const data::ShapeCheck& check, mpc::Ranks& ranks)
-      : file_(file), numbers_(file, check), sample_(numbers_.Sample()) {
-    ranks.Broadcast(std::as_writable_bytes(std::span(sample_)));
+      : file_(file), numbers_(file, check), sample_(OfRank0(numbers_.Sample(), ranks)) {
     RequireUnchanged();
   }
   /// For after the reading.

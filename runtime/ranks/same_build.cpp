@@ -5,10 +5,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "base/error.h"
+#include "jobs/ranks/of_rank0.h"
 #include "trefoil/version.h"
 
 namespace trefoil::runtime {
@@ -55,24 +55,18 @@ std::string BuildOfProgram() {
 }
 
 void RequireSameBuild(mpc::Ranks& ranks, const std::string& build) {
-  std::array<char, 128> first{};
-  std::copy_n(build.begin(), std::min(build.size(), first.size() - 1), first.begin());
-  const std::string own = first.data();
-  ranks.Broadcast(std::as_writable_bytes(std::span(first)));
-  first.back() = 0;
-  if (own == first.data()) return;
+  const auto first = jobs::OfRank0(build, ranks);
+  if (build == first) return;
   throw ConfigError(fmt::format(
-      "found the program of {}, expected that of rank 0, {}: all machines of a party run one program", own,
-      first.data()));
+      "found the program of {}, expected that of rank 0, {}: all machines of a party run one program", build,
+      first));
 }
 
 void RequireSameJob(mpc::Ranks& ranks, const std::string& hash, int party) {
   constexpr std::size_t kShown = 12;
-  auto first = hash;
-  int first_party = party;
-  ranks.Broadcast(std::as_writable_bytes(std::span(first)));
-  ranks.Broadcast(std::as_writable_bytes(std::span(&first_party, 1)));
-  if (party != first_party)
+  const auto first_party = jobs::OfRank0(std::to_string(party), ranks);
+  const auto first = jobs::OfRank0(hash, ranks);
+  if (std::to_string(party) != first_party)
     throw ConfigError(
         fmt::format("party.id: found {}, expected {}, as rank 0's party file says", party, first_party));
   if (hash != first)

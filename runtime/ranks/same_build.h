@@ -9,7 +9,7 @@ namespace trefoil::runtime {
 [[nodiscard]] std::string BuildOfProgram();
 
 /// Every rank's first call: ranks send each other structures as they lie in memory. Throws ConfigError at a rank whose
-/// `build` is not rank 0's, as far as its first 127 bytes tell.
+/// `build` is not rank 0's.
 void RequireSameBuild(mpc::Ranks& ranks, const std::string& build);
 
 /// Every rank calls it before it reads any data: noise, samples and parts are those of the job that a rank has read, while

@@ -35,13 +35,13 @@ class SharedCountsTest : public testing::Test {
     testing_support::RunRanks(count, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
       if (party.self() == 0)
         own.at(static_cast<std::size_t>(ranks.rank())) =
-            LoadSharedValues(files, column_, kDeclared, digest_, ranks);
+            LoadSharedValues(files, column_, kDeclared, by_, ranks, sample_);
     });
     return own;
   }
   [[nodiscard]] std::string ErrorOfRank(int rank, const data::DataFiles& files) const {
     const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
-      if (party.self() == 0) (void)LoadSharedValues(files, column_, kDeclared, digest_, ranks);
+      if (party.self() == 0) (void)LoadSharedValues(files, column_, kDeclared, by_, ranks, sample_);
     });
     const auto& end = ends.at(static_cast<std::size_t>(rank))[0];
     return ErrorText<DataError>([&] {
@@ -50,7 +50,8 @@ class SharedCountsTest : public testing::Test {
   }
 
   static constexpr std::int64_t kDeclared = 10;
-  FileDigest digest_ = data::SampleSha256;
+  CompareBy by_ = CompareBy::kSample;
+  FileDigest sample_ = data::SampleSha256;
   const TemporaryFolder folder_;
   const data::CategoryColumn column_{.header = true, .columns = {}, .column = "y", .values = {"a", "b"}};
 };
@@ -76,6 +77,7 @@ TEST_F(SharedCountsTest, EachRecordIsReadOnceAndAbsentOnesAreShared) {
     EXPECT_THAT(found, ElementsAre(3, 2, 6));
     EXPECT_EQ(absent, 4);
   }
+  by_ = CompareBy::kWhole;
   const auto two = LoadBy(2, files);
   EXPECT_EQ(two[0].own.records, 5);
   EXPECT_EQ(two[1].own.records, 1);
@@ -108,17 +110,17 @@ TEST_F(SharedCountsTest, CountTheFilesOfRank0) {
   folder_.Write("copies/t1.csv", other);
   data::DataFiles of_rank_1;
   of_rank_1.SetTable({copies / "t0.csv", copies / "t1.csv"});
-  const auto found_by = [&](FileDigest digest) {
+  const auto found_by = [&](CompareBy by) {
     const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
       if (party.self() == 0)
-        (void)LoadSharedValues(ranks.rank() == 0 ? of_rank_0 : of_rank_1, column_, 500'000, digest, ranks);
+        (void)LoadSharedValues(ranks.rank() == 0 ? of_rank_0 : of_rank_1, column_, 500'000, by, ranks);
     });
     return ErrorText<DataError>([&] {
       if (ends.at(1)[0]) std::rethrow_exception(ends.at(1)[0]);
     });
   };
-  EXPECT_EQ(found_by(data::SampleSha256), "");
-  EXPECT_THAT(found_by(data::FileSha256), HasSubstr("copies/t1.csv: found another file than rank 0's"));
+  EXPECT_EQ(found_by(CompareBy::kSample), "");
+  EXPECT_THAT(found_by(CompareBy::kWhole), HasSubstr("copies/t1.csv: found another file than rank 0's"));
 }
 
 /// A file that is replaced while it is read.
@@ -126,7 +128,7 @@ TEST_F(SharedCountsTest, RefuseAFileThatChangesMeanwhile) {
   static std::atomic<int> calls;
   calls = 0;
   // Of rank 1: before it reads, and after.
-  digest_ = [](const std::filesystem::path& file) {
+  sample_ = [](const std::filesystem::path& file) {
     return std::string(64, file.filename() == "t1.csv" && ++calls == 3 ? 'b' : 'a');
   };
   EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})),
