@@ -1,6 +1,7 @@
 // Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
 // raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
-// "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:N:PART" (for the N-th time, of such a file).
+// "open:PART" or "rename:PART" (a file to a path that has PART in it), "pread:N:PART" (for the N-th time, of such a file),
+// or "isend:N:BYTES" (for the N-th time, a message of so many bytes to another of its party's ranks, by MPI).
 // "hang:PART": the thread that reads such a file does not come back from it.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,6 +41,16 @@ void StopAtRead(int descriptor) {
   if (IsOf(descriptor, part + 1) && ++calls == nth) raise(SIGSTOP);
 }
 
+/// Likewise the messages whose length it means.
+void StopAtSend(int bytes) {
+  static std::atomic<long> calls{0};
+  const char* wanted = std::getenv("TREFOIL_STOP_AT");
+  if (wanted == nullptr || !std::string_view(wanted).starts_with("isend:")) return;
+  char* size = nullptr;
+  const long nth = std::strtol(wanted + std::strlen("isend:"), &size, 10);
+  if (bytes == std::atoi(size + 1) && ++calls == nth) raise(SIGSTOP);
+}
+
 void HangAtRead(int descriptor) {
   const char* wanted = std::getenv("TREFOIL_STOP_AT");
   if (wanted == nullptr || !std::string_view(wanted).starts_with("hang:")) return;
@@ -72,6 +83,12 @@ int open(const char* path, int flags, ...) {
   const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0;
   va_end(rest);
   return Original<int(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+/// As Open MPI declares it, whose types of data, communicators and requests are pointers.
+int MPI_Isend(const void* bytes, int count, void* type, int to, int tag, void* group, void** request) {
+  StopAtSend(count);
+  return Original<decltype(MPI_Isend)>("MPI_Isend")(bytes, count, type, to, tag, group, request);
 }
 
 ssize_t pread(int descriptor, void* out, size_t count, off_t offset) {

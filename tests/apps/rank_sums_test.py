@@ -78,7 +78,7 @@ class RankSums(PartiesOfRanks):
         self.assertEqual([line.split(",")[:2] for line in lines], [["a", "7"], ["b", "5"], ["c", "0"]])
 
     def kill(self, start, stop=None, stop_rank=None):
-        """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call; what each party says, and its code."""
+        """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call; each party's code, and what it says."""
         self.prepare(SUM_JOB.replace("sigma = 0.01", "sigma = 1.0"), start)  # which the ledgers have room for
         for party in PARTIES:  # the records that the ledgers are of
             self.edit(party, "[data]\n", '[data]\nfile = "data/vectors.npy"\n')
@@ -91,8 +91,13 @@ class RankSums(PartiesOfRanks):
         os.kill(ranks[1], signal.SIGKILL)
         codes, outputs = self.finish(processes)
         self.assertLess(time.monotonic() - begin, 60)
-        self.assertEqual(codes[0::2], [3, 3], outputs)
         self.assertNotIn(codes[1], (0, 3), outputs[1])
+        self.assertFalse((self.folder / "r1/sums.npy").exists())
+        return codes, outputs
+
+    def kill_before_the_opening(self, start, **where):
+        codes, outputs = self.kill(start, **where)
+        self.assertEqual(codes[0::2], [3, 3], outputs)
         for party in PARTIES:
             self.assertFalse((self.folder / f"r{party}/sums.npy").exists())
         return outputs
@@ -112,23 +117,53 @@ class RankSums(PartiesOfRanks):
             self.assertNotIn("reserve", self.ledger(party))
 
     def test_kill_before_files_are_read(self):
-        self.check_nothing_began(self.kill(8, stop="open:vectors"))
+        self.check_nothing_began(self.kill_before_the_opening(8, stop="open:vectors"))
 
     def test_kill_in_the_rows_of_the_rank(self):
-        """Its 67th reading, behind those of the head and of 65 samples, is of its rows; rank 0 waits for their sum."""
-        self.check_nothing_began(self.kill(8, stop_rank=(1, "pread:67:vectors.npy")))
+        """Its 68th reading, behind two of the head and 65 of samples, is of its rows; rank 0 waits for their sum."""
+        self.check_nothing_began(self.kill_before_the_opening(8, stop_rank=(1, "pread:68:vectors.npy")))
 
     def test_kill_at_the_start(self):
-        self.check_nothing_began(self.kill(8, stop="rename:/job.toml"))
+        self.check_nothing_began(self.kill_before_the_opening(8, stop="rename:/job.toml"))
 
     def test_kill_at_the_opening(self):
         """Party 1 has not settled: so none of its machines has sent anything, and nobody can open."""
-        outputs = self.kill(60, stop="rename:/record.json")
+        outputs = self.kill_before_the_opening(60, stop="rename:/record.json")
         for party in (0, 2):
             self.assertRegex(outputs[party][1],
                              rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 1 while computing: .*\n\Z")
         for party in PARTIES:
             self.assertIn("reserve", self.ledger(party))
+
+    def test_kill_between_opening_and_joining(self):
+        """Three numbers that the rank sends rank 0 are first of its own sum, then what was opened. All three have charged and
+        sent all by then, so that the others have their results; party 1 has what was opened at its rank 0 alone, and ends."""
+        codes, outputs = self.kill(60, stop_rank=(1, "isend:2:24"))
+        self.assertEqual(codes, [0, 128 + signal.SIGKILL, 0], outputs)
+        for party in PARTIES:
+            self.assertIn("settle", self.ledger(party))
+            self.assertTrue((self.folder / f"r{party}/record.json").exists())
+        self.assertEqual(*((self.folder / f"r{party}/sums.npy").read_bytes() for party in (0, 2)))
+
+    def test_a_rank_without_rank_0s_files_is_named_before_the_peers_are_met(self):
+        self.prepare(SUM_JOB)
+        found = {0: "a file that cannot be opened, expected a readable file", 1: "another file than rank 0's at first, expected .*"}
+        data = self.folder / "d/party-1/data"
+        (data / "other.npy").write_bytes((data / "vectors.npy").read_bytes()[:-8] + bytes(8))
+        processes = []
+        for party in found:
+            own = self.folder / f"d/party-{party}"
+            text = (own / "party.toml").read_text()
+            self.assertIn("vectors.npy", text)
+            (own / "rank-1.toml").write_text(text.replace("vectors.npy", "other.npy"))
+            run = ("run", "--job", "job.toml", "--out", f"r{party}", "--config")
+            processes.append(self.start([*mpirun(1), *run, f"d/party-{party}/party.toml", ":", "-np", "1", BINARY, *run,
+                                         f"d/party-{party}/rank-1.toml"]))
+        codes, outputs = self.finish(processes)
+        self.assertEqual(codes, [4, 4], outputs)
+        for party, what in found.items():
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank 1: .*other\.npy: found {what}\n\Z")
+            self.assertFalse((self.folder / f"r{party}").exists())  # nor a run directory
 
     def test_another_job_at_one_rank_is_refused_before_anything_is_read(self):
         """Noise would be that of the job which the rank has, and the record that of rank 0's."""
