@@ -33,7 +33,7 @@ using mpc::RingMatrix;
 // Of a row while a file is read: the word of its coin, and its byte for another machine; its key twice, as a number, with its
 // group's entry in a table, which may be its own.
 constexpr double kBytesOfCoin = 9;
-constexpr double kBytesOfKey = 100;
+constexpr double kBytesOfKey = 75;
 
 class SumJob : public RankedJobOf<SumSettings> {
  public:
