@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trainings at the settings of "auto" beside those of a grid around them, in the clear with the noise of their epsilon.
 
-Usage: defaults.py BUILD DATA OUT.csv [--sets SET ...]
+Usage: defaults.py BUILD DATA MNIST OUT.csv [--sets SET ...]
 
-BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist. Adult and MNIST (gradient directions) have
-their own test records. Of tables every fifth of the shuffled rows is held back; below 500 rows each fifth in turn, so that a
+BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist. Adult and MNIST (gradient directions, as
+plain_rows.py has made them in the folder MNIST, by plain_training.py) have their own test records. Of tables every fifth of the shuffled rows is held back; below 500 rows each fifth in turn, so that a
 score is over all rows: accuracy, of targets the mean R² of the parts. A score is the median of eleven trainings (of each part),
 which differ by their noise. Jobs are configs/adult.toml, configs/mnist-hog.toml and, on all deposits together, configs/heart.toml;
 of the other tables, those of scikit-learn among them, `init-job --yes` drafts them from the first four fifths. All are for epsilon
@@ -25,6 +25,7 @@ import json
 import pathlib
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,7 @@ GRID = tuple((rate, clip, walk) for walk in WALKS for rate in RATES for clip in 
 AUTO = ('training.steps="auto"', 'training.expected_batch="auto"', 'training.max_batch_per_owner="auto"',
         'training.learning_rate="auto"', 'training.schedule="linear"', "training.momentum=0.0", 'privacy.clip="auto"',
         'privacy.accountant="pld"', 'privacy.sampling="owner-poisson"', 'privacy.against="outsider"')
+PLAIN = pathlib.Path(__file__).with_name("plain_training.py")
 PROVIDED = {"adult": "configs/adult.toml", "mnist": "configs/mnist-hog.toml"}
 TABLES = ("pima-indians-diabetes", "german", "ionosphere", "banknote_authentication", "abalone", "winequality-red")
 NEW = ("iris", "wine", "breast_cancer", "digits", "diabetes")
@@ -48,7 +50,7 @@ SETS = (*NEW, *TABLES, "heart", *PROVIDED)
 def run(program, *arguments):
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"defaults.py: {program.name} {' '.join(map(str, arguments))}: {done.stderr.strip()}")
+        sys.exit(f"defaults.py: {program} {' '.join(map(str, arguments))}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -67,8 +69,9 @@ def lines_of(name, data):
 class Records:
     """A set's job for an epsilon, and the parts of its records."""
 
-    def __init__(self, build, name, epsilon, data, folder, seed):
-        self.build, self.epsilon = build, epsilon
+    def __init__(self, build, name, epsilon, data, mnist, folder, seed):
+        self.build, self.epsilon, self.folder = build, epsilon, folder
+        self.rows = mnist if name == "mnist" else None
         if name in PROVIDED:
             self.job, self.extra = PROVIDED[name], ()
             self.parts, self.sizes = [data / name], [1]
@@ -107,23 +110,33 @@ class Records:
         words = [word for assignment in settings for word in ("--set", assignment)]
         totals = [[0.0] * RUNS for _ in range(len(rates) * len(clips))]
         for part, size in zip(self.parts, self.sizes):
-            out = run(self.build / "clear_training", "--job", self.job, "--data", part, "--every", 1000, "--runs", RUNS,
-                      "--times-rate", *rates, "--times-clip", *clips, *words)
+            out = self.trained(part, words, ("--every", 1000, "--runs", RUNS, "--times-rate", *rates, "--times-clip", *clips))
             found = (float(score) for step, score in csv.reader(out.splitlines()[1:]) if step != "0")
             for total in totals:
                 total[:] = [sum_before + next(found) * size / sum(self.sizes) for sum_before in total]
         return [statistics.median(total) for total in totals]
 
 
-def measured(build, name, epsilon, data, folder):
+    def trained(self, part, words, options):
+        if not self.rows:
+            return run(self.build / "clear_training", "--job", self.job, "--data", part, *options, *words)
+        # The job with the rules' numbers in their places.
+        prepared = self.folder / "prepared"
+        shutil.rmtree(prepared, ignore_errors=True)
+        run(self.build / "trefoil", "local", "--job", self.job, "--data", part, "--out", prepared, "--prepare", "--hosts",
+            "127.0.0.1,127.0.0.1,127.0.0.1", *words)
+        return run(sys.executable, "-B", PLAIN, "--job", prepared / "job.toml", "--data", self.rows, *options)
+
+
+def measured(build, name, epsilon, data, mnist, folder):
     """Scores at "auto" and at every setting of the grid, then of auto and the best anew."""
     file = folder / f"{name}-{epsilon}.json"
     if file.exists():
         return json.loads(file.read_text())
-    records = Records(build, name, epsilon, data, folder / f"records-{epsilon}", 1)
+    records = Records(build, name, epsilon, data, mnist, folder / f"records-{epsilon}", 1)
     grid = [score for walk in WALKS for score in records.scores(settings_of(walk), RATES, CLIPS)]
     rate, clip, walk = GRID[grid.index(max(grid))]
-    anew = Records(build, name, epsilon, data, folder / f"records-{epsilon}", 2)
+    anew = Records(build, name, epsilon, data, mnist, folder / f"records-{epsilon}", 2)
     found = {"auto": records.scores()[0], "grid": grid,
              "anew": [anew.scores()[0], anew.scores(settings_of(walk), (rate,), (clip,))[0]]}
     file.write_text(json.dumps(found))
@@ -138,6 +151,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("mnist", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     arguments = parser.parse_args()
@@ -147,7 +161,7 @@ def main():
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(("data", "epsilon", "auto", "best", "below", "below_anew", "worst", "rate", "clip", "steps", "momentum"))
         for name, epsilon in itertools.product(arguments.sets, (1, 3)):
-            found = measured(arguments.build, name, epsilon, arguments.data, folder)
+            found = measured(arguments.build, name, epsilon, arguments.data, arguments.mnist, folder)
             grid, auto = found["grid"], found["auto"]
             rate, clip, walk = GRID[grid.index(max(grid))]
             scores = (auto, max(grid), max(grid) - auto, found["anew"][1] - found["anew"][0], min(grid))

@@ -6,10 +6,11 @@
 NEEDS=tables
 
 experiment() {
-  local sets=()
+  local sets=() mnist=$work/rows/mnist-hog
   read -ra sets <<<"${SETS:-}"
   scripts/setup --python || return
-  /usr/bin/python3 -B scripts/experiments.d/defaults.py build/bin "$(dirname "$(data_folder tables)")" "$work/$name.part" \
-    ${sets:+--sets "${sets[@]}"} || return
+  if [[ -z ${SETS:-} || " $SETS " == *" mnist "* ]]; then mnist=$(extracted_rows mnist-hog) || return; fi
+  /usr/bin/python3 -B scripts/experiments.d/defaults.py build/bin "$(dirname "$(data_folder tables)")" \
+    "$mnist" "$work/$name.part" ${sets:+--sets "${sets[@]}"} || return
   mv "$work/$name.part" "$work/$name.csv"
 }

@@ -97,46 +97,20 @@ records_of() {
   esac
 }
 
-# files_for SET train|test: of MNIST or reviews, as `trefoil features` reads them.
-files_for() {
-  local stem=$2
-  if [ "$2" = test ]; then stem=t10k; fi
-  case $1 in
-    mnist) echo "$(data_folder mnist)"/$stem-images-idx3-ubyte* "$(data_folder mnist)"/$stem-labels-idx1-ubyte* ;;
-    imdb) echo "$work/imdb/imdb-$2.csv" ;;
-  esac
-}
-
-# rows_for SET WAY: the folder of its rows with their features, which are extracted once.
-rows_for() {
-  local rows=$work/rows-$1 options=() part files
-  if [ "$1-$2" = imdb-squares ]; then rows+=-$COLUMNS_OF_REVIEWS options=(--set "features.dimension=$COLUMNS_OF_REVIEWS"); fi
-  if ! [ -f "$rows/features" ]; then
-    mkdir -p "$rows"
-    for part in train test; do
-      read -ra files <<<"$(files_for "$1" $part)"
-      build/bin/trefoil features --job "$(descent_job "$1")" "${options[@]}" --in "${files[@]}" --out "$rows/$part.npz" >&2 || return
-    done
-    /usr/bin/python3 -B scripts/experiments.d/plain_rows.py "$rows" >"$rows/part" || return
-    rm "$rows/train.npz" "$rows/test.npz"
-    mv "$rows/part" "$rows/features"
-  fi
-  echo "$rows"
-}
-
 # plain_runs SET WAY FILE RUNS KEY=VALUE ...: scores of runs in FILE, ascending; one that is there is kept. The job of descent is as
 # `trefoil local` prepares it, with numbers in place of "auto".
 plain_runs() {
-  local rows as=joint setting options=()
+  local rows job as=joint setting columns=() options=()
+  job=$(descent_job "$1")
   for setting in "${@:5}"; do options+=(--set "$setting"); done
   if ! [ -f "$3" ]; then
-    rows=$(rows_for "$1" "$2") || return
+    if [ "$1-$2" = imdb-squares ]; then columns=("$COLUMNS_OF_REVIEWS"); fi
+    rows=$(extracted_rows "$(basename "$job" .toml)" "${columns[@]}") || return
     rm -rf "$work/prepared"
-    build/bin/trefoil local --job "$(descent_job "$1")" --data "$(records_of "$1")" "${options[@]}" --out "$work/prepared" \
-      --prepare --hosts 127.0.0.1,127.0.0.1,127.0.0.1 >&2 || return
-    as_rows "$work/prepared/job.toml" "$(cat "$rows/features")" >"$rows/job.toml" || return
+    build/bin/trefoil local --job "$job" --data "$(records_of "$1")" "${options[@]}" --out "$work/prepared" --prepare \
+      --hosts 127.0.0.1,127.0.0.1,127.0.0.1 >&2 || return
     if [ "$2" = squares ]; then as=least-squares; fi
-    /usr/bin/python3 -B scripts/experiments.d/plain_training.py --job "$rows/job.toml" --data "$rows" --as $as --every 1000 \
+    /usr/bin/python3 -B scripts/experiments.d/plain_training.py --job "$work/prepared/job.toml" --data "$rows" --as $as --every 1000 \
       --runs "$4" >"$3.part" || return
     mv "$3.part" "$3"
   fi

@@ -3,11 +3,13 @@
 several times as fast, and a check of that program.
 
 Usage: plain_training.py --job JOB --data DIR [--set KEY=VALUE ...] [--as HOW] [--local-steps N] [--random-weights D] [--every N]
-                         [--runs N]                                TREFOIL names the program (build/bin/trefoil)
-  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant or linear rate, on NPZ without features.method, no row
-        longer than features.row_norm; DIR is what plain_rows.py has made. Row i is party i mod 3's, or, with local.split "sorted",
-        its label and number decide.
-  HOW   joint (default), single-party, federated, local-dp, local or least-squares, as clear_training has them; so is what is printed.
+                         [--times-rate R ...] [--times-clip C ...] [--runs N]    TREFOIL names the program (build/bin/trefoil)
+  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant or linear rate, numbers in place of "auto" and row_norm
+        written down; DIR is what plain_rows.py has made of its features, no row longer than features.row_norm. Row i is party i
+        mod 3's, or, with local.split "sorted", its label and number decide.
+  HOW   joint (default), single-party, federated, local-dp, local or least-squares, as clear_training has them; so is what is
+        printed, at the end. The settings of several --times-rate and --times-clip are trained side by side: a run of each has
+        the same batches, and noise of its own.
 Noise of trainings is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same
 rate, steps and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy, scipy.
 """
@@ -35,6 +37,8 @@ def main():
     parser.add_argument("--as", dest="way", choices=ways, default="joint")
     parser.add_argument("--local-steps", type=int, default=1)
     parser.add_argument("--random-weights", type=float, default=0.0)
+    parser.add_argument("--times-rate", type=float, nargs="+", default=[1])
+    parser.add_argument("--times-clip", type=float, nargs="+", default=[1])
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--runs", type=int, default=1)
     options = parser.parse_args()
@@ -42,11 +46,17 @@ def main():
     print({"local": "party", "least-squares": "run"}.get(options.way, "step") + ",accuracy", flush=True)
     if options.way == "least-squares":
         return experiment.solve_least_squares()
-    for _ in range(options.runs):
-        if options.way == "local":
+    if options.way == "local":
+        for _ in range(options.runs):
             experiment.print_local_models()
-        else:
-            experiment.train()
+        return None
+    # Of each setting all runs, one after the other.
+    runs = [experiment.train() for _ in range(options.runs)]
+    for place in range(len(experiment.settings)):
+        for lines in runs:
+            for step, scores in lines:
+                print(f"{step},{scores[place]:.4f}")
+    return None
 
 
 class Rows:
@@ -73,8 +83,8 @@ def read_job(file, assignments):
         job.setdefault(table, {})[name] = value
     if job.get("model", {}).get("loss", "one-vs-rest") != "one-vs-rest":
         raise SystemExit('plain_training: model.loss: expected "one-vs-rest"')
-    if job["training"].get("schedule", "constant") not in ("constant", "linear") or job["features"].get("method", "none") != "none":
-        raise SystemExit("plain_training: expected a constant or linear training.schedule, and no features.method")
+    if job["training"].get("schedule", "constant") not in ("constant", "linear"):
+        raise SystemExit("plain_training: training.schedule: expected constant or linear")
     return job
 
 
@@ -83,6 +93,9 @@ class Experiment:
         self.options = options
         self.job = read_job(options.job, options.set)
         self.classes = self.job["data"]["classes"]
+        self.outputs = self.classes if self.classes > 2 else 1
+        # Times the job's learning rate and clip; their models' columns are side by side in one matrix.
+        self.settings = [(rate, clip) for rate in options.times_rate for clip in options.times_clip]
         self.generator = numpy.random.default_rng()
         self.rows = self.read("train")
         self.test = self.read("test")
@@ -113,16 +126,18 @@ class Experiment:
         of_local = [line["sentence"] for line in plan["statement"] if line["key"] == "local_training"]
         self.local_sigma = float(re.search(r"noise multiplier ([0-9.]+)", of_local[0])[1]) if of_local else None
 
-    def score(self, weights):
-        logits = self.test.logits(weights)
-        said = logits[:, 0] > 0 if self.classes == 2 else logits.argmax(1)
-        return (said == self.test.y).mean()
+    def scores(self, weights):
+        """Of each setting's model."""
+        logits = self.test.logits(weights).reshape(len(self.test.y), -1, self.outputs)
+        said = logits[..., 0] > 0 if self.classes == 2 else logits.argmax(2)
+        return (said == self.test.y[:, None]).mean(0)
 
     def zeros(self):
-        return numpy.zeros((self.rows.x.shape[1] + 1, self.rows.targets.shape[1]), numpy.float32)
+        return numpy.zeros((self.rows.x.shape[1] + 1, len(self.settings) * self.outputs), numpy.float32)
 
-    def noisy_mean(self, rows, own, weights, rate, sigma, clip):
-        """Of the clipped gradients of a batch of the rows that `own` numbers: their noisy sum over the expected batch."""
+    def noisy_mean(self, rows, own, weights, rate, sigma, clips):
+        """Of the clipped gradients of a batch of the rows that `own` numbers: their noisy sum over the expected batch. `clips`: of
+        each setting."""
         batch = own[self.generator.random(len(own)) < rate]
         total = self.zeros()
         for first in range(0, len(batch), BLOCK):
@@ -131,32 +146,35 @@ class Experiment:
                 x = rows.x[some]
             else:
                 x = numpy.take(rows.x, some, axis=0, out=self.block[: len(some)], mode="clip")
-            errors = 1 / (1 + numpy.exp(-numpy.clip(x @ weights[:-1] + weights[-1], -60, 60))) - rows.targets[some]
-            norms = rows.norms[some] * numpy.linalg.norm(errors, axis=1)
-            errors *= numpy.minimum(1, clip / numpy.maximum(norms, 1e-12))[:, None].astype(numpy.float32)
+            errors = 1 / (1 + numpy.exp(-numpy.clip(x @ weights[:-1] + weights[-1], -60, 60)))
+            errors = errors.reshape(len(some), -1, self.outputs) - rows.targets[some][:, None]
+            norms = rows.norms[some][:, None] * numpy.linalg.norm(errors, axis=2)
+            errors *= numpy.minimum(1, clips / numpy.maximum(norms, 1e-12))[..., None].astype(numpy.float32)
+            errors = errors.reshape(len(some), -1)
             total[:-1] += x.T @ errors
             total[-1] += errors.sum(0)
-        total += (sigma * clip * self.generator.standard_normal(total.shape, dtype=numpy.float32)).astype(numpy.float32)
+        deviations = numpy.repeat(sigma * clips, self.outputs).astype(numpy.float32)
+        total += deviations * self.generator.standard_normal(total.shape, dtype=numpy.float32)
         return total / numpy.float32(rate * len(own))
 
     def local_models(self):
         settings = self.job["initialisation"]
         rate = 3 * settings["expected_batch"] / sum(self.job["data"]["rows"])
-        clip = settings.get("clip", self.job["privacy"]["clip"])
+        clips = numpy.full(len(self.settings), settings.get("clip", self.job["privacy"]["clip"]))
         models = []
         for own in self.owners:
             weights = self.zeros()
             for _ in range(settings["steps"]):
                 weights -= numpy.float32(settings["learning_rate"]) * self.noisy_mean(
-                    self.rows, own, weights, rate, self.local_sigma, clip)
+                    self.rows, own, weights, rate, self.local_sigma, clips)
             models.append(weights)
         return models
 
     def print_local_models(self):
         models = self.local_models()
         for party, model in enumerate(models):
-            print(f"{party},{self.score(model):.4f}")
-        print(f"average,{self.score(sum(models) / 3):.4f}", flush=True)
+            print(f"{party},{self.scores(model)[0]:.4f}")
+        print(f"average,{self.scores(sum(models) / 3)[0]:.4f}", flush=True)
 
     def first_weights(self):
         if self.job.get("initialisation", {"method": "none"})["method"] != "none":
@@ -178,6 +196,7 @@ class Experiment:
         return Rows(x, numpy.where(kept, self.rows.y, others), self.classes)
 
     def train(self):
+        """Pairs of a step and the scores behind it."""
         training, way = self.job["training"], self.options.way
         rate = training["expected_batch"] / sum(self.job["data"]["rows"])
         everyone = numpy.arange(len(self.rows.y))
@@ -187,17 +206,21 @@ class Experiment:
         weights = [self.first_weights()] * len(parts)
         velocities = [self.zeros() for _ in parts]
         steps, falls = training["steps"], training.get("schedule", "constant") == "linear"
-        print(f"0,{self.score(weights[0]):.4f}")
+        times_rate, times_clip = numpy.array(self.settings).T
+        rates = numpy.repeat(times_rate * training["learning_rate"], self.outputs)
+        clips = times_clip * self.job["privacy"]["clip"]
+        lines = [(0, self.scores(weights[0]))]
         for step in range(1, steps + 1):
             for k, own in enumerate(parts):
-                gradient = self.noisy_mean(rows, own, weights[k], rate, sigma, self.job["privacy"]["clip"])
+                gradient = self.noisy_mean(rows, own, weights[k], rate, sigma, clips)
                 velocities[k] = numpy.float32(training.get("momentum", 0)) * velocities[k]
-                velocities[k] += numpy.float32(training["learning_rate"] * (1 - (step - 1) / steps if falls else 1)) * gradient
+                velocities[k] += (rates * (1 - (step - 1) / steps if falls else 1)).astype(numpy.float32) * gradient
                 weights[k] = weights[k] - velocities[k]
             if step % self.options.local_steps == 0 or step == steps:
                 weights = [sum(weights) / numpy.float32(len(parts))] * len(parts)
             if step % self.options.every == 0 or step == steps:
-                print(f"{step},{self.score(sum(weights) / numpy.float32(len(parts))):.4f}", flush=True)
+                lines.append((step, self.scores(sum(weights) / numpy.float32(len(parts)))))
+        return lines
 
     def solve_least_squares(self):
         """By jobs of type "least-squares" against an outsider (docs/explanation/privacy.md, "Least squares"): rows of norm 1 with the

@@ -99,6 +99,15 @@ class PlainTraining(ProgramTest):
         self.check(0.036, "0", "--as", "local", *LOCAL, "--set", "local.split=sorted")
         self.check(0.008, "30", *LOCAL)
 
+    def test_agrees_on_settings_side_by_side(self):
+        output = self.python("plain_training.py", "--job", "job.toml", "--data", ".", "--runs", "4", "--every", "30", "--times-rate", "1",
+                             "10", "--times-clip", "1", "20")
+        found = [float(line.split(",")[1]) for line in output.split() if line.startswith("30,")]
+        means = [sum(found[place : place + 4]) / 4 for place in range(0, 16, 4)]
+        for place, (rate, clip, deviation) in enumerate(((1, 1, 0.005), (1, 20, 0.015), (10, 1, 0.011), (10, 20, 0.032))):
+            alone = self.check(deviation, "30", "--times-rate", str(rate), "--times-clip", str(clip))
+            self.assertLess(abs(means[place] - alone), 5 * deviation * (2 / 4) ** 0.5, means)
+
     def test_agrees_on_least_squares(self):
         noisy = self.check(0.051, "[1-4]", "--as", "least-squares", "--set", "privacy.epsilon=0.05")
         self.assertGreater(self.check(0.007, "[1-4]", "--as", "least-squares"), noisy + 0.05)
