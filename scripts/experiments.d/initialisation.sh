@@ -69,6 +69,8 @@ secure() {
 
 plot_initialisation() {
   local set title range curve commands="set multiplot layout 1,3
+set key font 'sans,10' samplen 1.5
+set xtics 50
 set xlabel 'step'"
   while IFS=: read -r set title range; do
     if ! grep -q "^$set," "$work/$name.csv"; then continue; fi
@@ -78,13 +80,13 @@ set yrange [$range]
 plot"
     for curve in $(curves_of "$set"); do
       commands+=" '< grep \"^$set,${curve/-/,},clear,\" $work/$name.csv' using 5:(100*\$6) with lines linewidth 2"
-      commands+=" title '${curve/-/ weights, } steps',"
+      commands+=" title '${curve/-/, } steps',"
     done
     if [ "$set" = hog ]; then
       commands+=" '< grep \"^hog,.*,secure,\" $work/$name.csv' using 5:(100*\$6) with points pointtype 6 linecolor 'black' title 'secure'"
     fi
     commands=${commands%,}
-  done <<<"hog:MNIST, HOG features, accuracy in %:90:98
+  done <<<"hog:MNIST, HOG, accuracy in %:90:98
 imdb:IMDb:50:90
 cifar:CIFAR-10, 1,024 features:20:65"
   plot "$commands
