@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -6,13 +7,13 @@
 #include "base/error.h"
 #include "base/secrets/random.h"
 #include "bench/entries.h"
+#include "ml/batches/batch_source.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/published_clipping.h"
 #include "ml/noise/noise_source.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/on_shares/prediction.h"
 #include "ml/records.h"
-#include "protocols/arithmetic/input.h"
 
 namespace trefoil::bench {
 namespace {
@@ -78,15 +79,30 @@ ml::OwnRecords RandomRecords(const ml::TrainingSettings& settings, mpc::Index ro
   return records;
 }
 
-/// Of party 0.
-ml::Batch RandomBatch(mpc::Context& party, const ml::StepPlan& plan, mpc::Index count) {
-  mpc::RingMatrix encoded;
-  if (party.self() == 0) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+/// Random rows of one owner, in so many slots.
+class RandomRows final : public ml::OwnBatches {
+ public:
+  RandomRows(const ml::StepPlan& plan, std::int64_t height) : plan_(plan), height_(height) {}
+
+  mpc::RingMatrix Next() override {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(height_));
     std::iota(rows.begin(), rows.end(), 0);
-    encoded = EncodeRecords(plan, RandomRecords(plan.settings, count), rows, count);
+    return EncodeRecords(plan_, RandomRecords(plan_.settings, height_), rows, height_);
   }
-  return ToBatch(plan, protocols::Input(party, 0, encoded, {count, EncodedColumns(plan)}));
+
+ private:
+  const ml::StepPlan& plan_;
+  const std::int64_t height_;
+};
+
+/// As each owner inputs a third of it, as narrow as in a training.
+ml::Batch RandomBatch(mpc::Context& party, const ml::StepPlan& plan, mpc::Index count) {
+  const std::int64_t third = count / 3;
+  const std::array<std::int64_t, 3> heights{count - 2 * third, third, third};
+  auto own = std::make_unique<RandomRows>(plan, heights.at(static_cast<std::size_t>(party.self())));
+  const auto source = MakeInputSource(plan, heights, std::move(own));
+  source->Share(party);
+  return source->Next(party, 0, 0);
 }
 
 mpc::FixedShare ZeroWeights(const ml::StepPlan& plan) {

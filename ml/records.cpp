@@ -117,6 +117,14 @@ std::vector<std::int64_t> RowsWhere(std::int64_t count, Taken taken) {
   return rows;
 }
 
+/// A batch of all parts but the first, which are moved from.
+Batch WithoutX(const StepPlan& plan, std::span<mpc::ArithShare> others) {
+  Batch batch{.y = {std::move(others[0]), plan.settings.fraction_bits},
+              .squared_norms = std::move(others[1])};
+  if (WeightColumns(plan) > 0) batch.weights = std::move(others[2]);
+  return batch;
+}
+
 }  // namespace
 
 std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
@@ -255,11 +263,15 @@ std::vector<Index> BatchWidths(const StepPlan& plan) {
 
 Batch BatchOf(const StepPlan& plan, std::vector<mpc::ArithShare> parts) {
   Require(parts.size() == BatchWidths(plan).size(), "BatchOf: the parts of a batch");
-  const int f = plan.settings.fraction_bits;
-  Batch batch{.x = {std::move(parts[0]), RowFractionBits(plan.settings)},
-              .y = {std::move(parts[1]), f},
-              .squared_norms = std::move(parts[2])};
-  if (WeightColumns(plan) > 0) batch.weights = std::move(parts[3]);
+  Batch batch = WithoutX(plan, std::span(parts).subspan(1));
+  batch.x = {std::move(parts[0]), RowFractionBits(plan.settings)};
+  return batch;
+}
+
+Batch BatchOf(const StepPlan& plan, mpc::PackedShare narrow_x, std::vector<mpc::ArithShare> others) {
+  Require(others.size() + 1 == BatchWidths(plan).size(), "BatchOf: the parts of a batch");
+  Batch batch = WithoutX(plan, others);
+  batch.narrow_x = std::move(narrow_x);
   return batch;
 }
 

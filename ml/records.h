@@ -71,8 +71,10 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// this order.
 [[nodiscard]] std::vector<mpc::Index> BatchWidths(const StepPlan& plan);
 
-/// A batch of its parts, which are as wide as BatchWidths() says.
+/// A batch of its parts, which are as wide as BatchWidths() says; with narrow rows of all but the first.
 [[nodiscard]] Batch BatchOf(const StepPlan& plan, std::vector<mpc::ArithShare> parts);
+[[nodiscard]] Batch BatchOf(const StepPlan& plan, mpc::PackedShare narrow_x,
+                            std::vector<mpc::ArithShare> others);
 
 /// Splits shared encoded records, in matrices that stand one below the other, into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded);

@@ -95,6 +95,12 @@ void RequireSameShape(const BitMatrix& a, const BitMatrix& b) {
   Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
 }
 
+void RequireWholeWords(const BitMatrix& planes, Index first, Index count) {
+  Require(first >= 0 && first % kWordBits == 0 && first + count <= planes.count() &&
+              (count % kWordBits == 0 || first + count == planes.count()),
+          "BitMatrix: whole words of planes, within them");
+}
+
 }  // namespace
 
 BitMatrix::BitMatrix(Index planes, Index count)
@@ -177,11 +183,17 @@ void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to) {
   const auto count = static_cast<Index>(x.size());
   Require(width >= 1 && width <= kWordBits && width <= to.planes(),
           "PutPlanes: a width of 1 to 64 bits, and as many planes");
-  Require(first >= 0 && first % kWordBits == 0 && first + count <= to.count() &&
-              (count % kWordBits == 0 || first + count == to.count()),
-          "PutPlanes: whole words, within the planes");
+  RequireWholeWords(to, first, count);
   WordsToPlanes(x.data(), count, width,
                 {.data = to.words().data() + first / kWordBits, .stride = to.words_per_plane()});
+}
+
+void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x) {
+  const auto count = static_cast<Index>(x.size());
+  Require(from.planes() <= kWordBits, "TakePlanes: at most 64 planes");
+  RequireWholeWords(from, first, count);
+  PlanesToWords({.data = from.words().data() + first / kWordBits, .stride = from.words_per_plane()},
+                from.planes(), count, x.data());
 }
 
 RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {

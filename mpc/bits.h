@@ -61,6 +61,9 @@ class BitMatrix {
 /// there.
 void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to);
 
+/// The inverse of PutPlanes: elements [first, first + x.size()) as words. Pre: at most 64 planes, and the same.
+void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
+
 /// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols
 /// == count().
 [[nodiscard]] RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols);

@@ -1,5 +1,6 @@
 #include "mpc/context.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -102,6 +103,24 @@ RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, 
   return out;
 }
 
+NarrowMatrix Context::DrawNarrow(int component, Purpose purpose, OperationId operation, Index rows,
+                                 Index cols, const NarrowColumns& narrow) {
+  if (narrow.packed() == 0) return NarrowMatrix(Draw(component, purpose, operation, rows, cols));
+  NarrowMatrix out(rows, cols, narrow);
+  RingMatrix words(std::min(rows, kRowsAtOnce), cols);
+  for (Index row = 0; row < rows; row += words.rows()) {
+    const Index here = std::min(words.rows(), rows - row);
+    const std::span<Word> part(words.data(), static_cast<std::size_t>(here * cols));
+    if (row == 0) {
+      prss_.Fill(component, purpose, operation, part);
+    } else {
+      prss_.Continue(component, part);
+    }
+    out.PutRows(row, here, {.data = words.data(), .stride = cols});
+  }
+  return out;
+}
+
 HalfMatrix Context::DrawHalves(int component, Purpose purpose, OperationId operation, Index rows,
                                Index cols) {
   HalfMatrix out(rows, cols);
@@ -137,15 +156,22 @@ RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols, net::Phase ph
   return Received<RingMatrix>(transport_, peer, rows, cols, phase);
 }
 
-RingMatrix Context::ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow) {
+NarrowMatrix Context::ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow) {
   constexpr auto kPhase = net::Phase::kOffline;
   const Index packed = narrow.packed();
-  if (packed == 0) return ReceiveWords(dealer, rows, cols, kPhase);
-  RingMatrix out(rows, cols);
+  if (packed == 0) return NarrowMatrix(ReceiveWords(dealer, rows, cols, kPhase));
   const Index count = rows * packed;
-  const net::Bytes bytes = transport_.Receive(dealer, PackedBytes(narrow.width, count), kPhase);
-  out.leftCols(packed) = FromPlanes(Unpack(bytes, narrow.width, count), rows, packed);
-  if (packed < cols) out.rightCols(cols - packed) = ReceiveWords(dealer, rows, cols - packed, kPhase);
+  const BitMatrix planes =
+      Unpack(transport_.Receive(dealer, PackedBytes(narrow.width, count), kPhase), narrow.width,
+             count);  // not beside the message
+  NarrowMatrix out(rows, cols, narrow);
+  RingMatrix words(std::min(rows, kRowsAtOnce), packed);
+  for (Index row = 0; row < rows; row += words.rows()) {
+    const Index here = std::min(words.rows(), rows - row);
+    TakePlanes(planes, row * packed, {words.data(), static_cast<std::size_t>(here * packed)});
+    out.packed.PutRows(row, here, {.data = words.data(), .stride = packed});
+  }
+  if (packed < cols) out.whole = ReceiveWords(dealer, rows, cols - packed, kPhase);
   return out;
 }
 

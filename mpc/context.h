@@ -4,6 +4,7 @@
 
 #include "mpc/bits.h"
 #include "mpc/dealing/dealer.h"
+#include "mpc/narrow/narrow_matrix.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"
 #include "net/transport.h"
@@ -63,6 +64,9 @@ class Context {
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
                                 Index cols);
+  /// The same words, but the narrow columns modulo 2^width. No matrix of words is made.
+  [[nodiscard]] NarrowMatrix DrawNarrow(int component, Purpose purpose, OperationId operation, Index rows,
+                                        Index cols, const NarrowColumns& narrow);
   /// The same stream in words of half the bytes.
   [[nodiscard]] HalfMatrix DrawHalves(int component, Purpose purpose, OperationId operation, Index rows,
                                       Index cols);
@@ -81,7 +85,7 @@ class Context {
   [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols,
                                         net::Phase phase = net::Phase::kOnline);
   /// What a dealer's Share sends to B.
-  [[nodiscard]] RingMatrix ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow);
+  [[nodiscard]] NarrowMatrix ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow);
   /// The same, 4 bytes each: what a dealer's ShareHalves sends.
   [[nodiscard]] HalfMatrix ReceiveDealtHalves(int dealer, Index rows, Index cols);
   /// Packed to the bit.

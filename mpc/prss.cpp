@@ -93,10 +93,14 @@ Prss Prss::Twin() const { return {self_, keys_[0], keys_[1], tag_}; }
 Prss::~Prss() = default;
 Prss::Prss(Prss&&) noexcept = default;
 
-Prss::Cipher& Prss::Started(int component, Purpose purpose, OperationId operation) {
+Prss::Cipher& Prss::CipherOf(int component) {
   const int offset = (component - self_ + net::kParties) % net::kParties;
   Require(offset == 0 || offset == 1, "Prss::Fill: this party does not hold that component");
-  Cipher& cipher = *ciphers_[static_cast<std::size_t>(offset)];
+  return *ciphers_[static_cast<std::size_t>(offset)];
+}
+
+Prss::Cipher& Prss::Started(int component, Purpose purpose, OperationId operation) {
+  Cipher& cipher = CipherOf(component);
   cipher.Start(purpose, operation);
   return cipher;
 }
@@ -104,6 +108,8 @@ Prss::Cipher& Prss::Started(int component, Purpose purpose, OperationId operatio
 void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
   Started(component, purpose, operation).Continue(out);
 }
+
+void Prss::Continue(int component, std::span<Word> out) { CipherOf(component).Continue(out); }
 
 void Prss::FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out) {
   Started(component, purpose, operation).Continue(out);

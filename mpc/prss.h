@@ -47,6 +47,8 @@ class Prss {
   /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
+  /// The next words of the stream whose beginning Fill gave last of that component. Pre: as Fill, once it was called.
+  void Continue(int component, std::span<Word> out);
   /// The same stream in words of half the bytes.
   void FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out);
 
@@ -62,6 +64,7 @@ class Prss {
 
  private:
   class Cipher;
+  [[nodiscard]] Cipher& CipherOf(int component);
   /// The stream from its beginning.
   [[nodiscard]] Cipher& Started(int component, Purpose purpose, OperationId operation);
   Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next,

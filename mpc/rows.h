@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+
 #include "mpc/ring.h"
 
 namespace trefoil::mpc {
@@ -11,6 +13,16 @@ struct ConstRows {
 struct MutableRows {
   Word* data = nullptr;
   Index stride = 0;
+};
+
+/// The same of numbers of `bytes` bytes each, lowest first, one after the other: `stride` bytes from one row to the next.
+struct PackedRows {
+  /// Behind the last number so many bytes can be read, since kernels read whole vectors.
+  static constexpr Index kReadBeyond = 64;
+
+  const std::byte* data = nullptr;
+  Index stride = 0;
+  Index bytes = 8;
 };
 
 /// What one party holds of shared words: those of its own component and of the next party's.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,7 +70,11 @@ class OwnerPoissonSource final : public BatchSource {
 
   const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
     batch_ = {};  // or two would be there at once
-    batch_ = BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
+    const std::vector<mpc::Index> widths = BatchWidths(plan_);
+    const std::size_t packed = HasNarrowRows(plan_) ? 1 : 0;
+    auto [narrow_x, parts] = inputs_.NextStacked(run, std::span(widths).subspan(packed));
+    batch_ =
+        narrow_x ? BatchOf(plan_, std::move(*narrow_x), std::move(parts)) : BatchOf(plan_, std::move(parts));
     return batch_;
   }
 

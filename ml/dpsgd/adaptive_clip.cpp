@@ -49,9 +49,8 @@ mpc::AdditiveShare SignedMasks(mpc::Context& party, const Batch& batch, const mp
 
 ClippedSums AdaptiveGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                              const FixedShare& weights, int clip_at) {
-  const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
-  const auto clipped =
-      ClipAdaptively(party, plan, batch, PredictionErrors(party, plan, batch, logits), clip_at);
+  const FixedShare errors = PredictionErrors(party, plan, batch, BatchLogits(party, batch, weights));
+  const auto clipped = ClipAdaptively(party, plan, batch, errors, clip_at);
   const mpc::RingMatrix masks = SignedMasks(party, batch, clipped.within).part();
   return {.gradient = SumGradients(party, batch, clipped.errors),
           .within = mpc::AdditiveShare(mpc::RingMatrix::Constant(1, 1, masks.sum()))};

@@ -117,7 +117,13 @@ FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch
                       protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors)));
 }
 
+mpc::AdditiveShare BatchLogits(mpc::Context& party, const Batch& batch, const FixedShare& weights) {
+  if (batch.narrow_x) return protocols::LocalMatrixProduct(party, *batch.narrow_x, weights.ring());
+  return protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+}
+
 mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const FixedShare& clipped) {
+  if (batch.narrow_x) return protocols::LocalTransposedProduct(party, *batch.narrow_x, clipped.ring());
   return protocols::LocalTransposedProduct(party, batch.x.ring(), clipped.ring());
 }
 
@@ -149,8 +155,7 @@ mpc::Cost ApplyUpdateCost(const StepPlan& plan, Index entries) {
 mpc::AdditiveShare Gradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                             const FixedShare& weights) {
   if (IsNetwork(plan)) return NetworkGradient(party, plan, batch, weights);
-  const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
-  const FixedShare errors = PredictionErrors(party, plan, batch, logits);
+  const FixedShare errors = PredictionErrors(party, plan, batch, BatchLogits(party, batch, weights));
   if (plan.settings.clipping == Clipping::kPublished)
     return ToAdditive(SumPublishedGradients(party, plan, batch, errors));
   return SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));

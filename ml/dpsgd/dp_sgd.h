@@ -6,15 +6,18 @@
 #include "ml/plan/step_plan.h"
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "mpc/narrow/packed_share.h"
 #include "protocols/cost_model.h"
 
 namespace trefoil::ml {
 
 /// A shared batch of B rows, or a block of them. A padding row is zero throughout, mask bit included, so its gradient is zero.
 struct Batch {
-  /// B x (p + 1), the last column the mask bit: 1 for a record. Modulo 2^row_bits of the plan, so that nothing but its
-  /// products' low row_bits may be used where that is below 64.
-  mpc::FixedShare x;
+  /// B x (p + 1), the last column the mask bit: 1 for a record.
+  mpc::FixedShare x{};
+  /// Where the plan has narrow rows, and owners input them afresh, these in place of `x`: modulo 2^row_bits, so that the
+  /// low row_bits of products are right and nothing else.
+  std::optional<mpc::PackedShare> narrow_x{};
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
   mpc::ArithShare weights{};  ///< B x 1: the records' own, where the plan has such, with its bits; else none
@@ -55,6 +58,10 @@ struct TrainingState {
 /// gradient x_j e_j. With clipping = "examples" the errors are returned as they are.
 [[nodiscard]] mpc::FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                              const mpc::FixedShare& errors);
+
+/// Z = x W, as the local product.
+[[nodiscard]] mpc::AdditiveShare BatchLogits(mpc::Context& party, const Batch& batch,
+                                             const mpc::FixedShare& weights);
 
 /// G = x^T E' as exact integers, modulo 2^row_bits, on the lattice of gradient_bits: nothing is truncated before the
 /// noise. Local.

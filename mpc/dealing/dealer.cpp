@@ -1,5 +1,6 @@
 #include "mpc/dealing/dealer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -36,19 +37,41 @@ RingMatrix Dealer::Roots(int role, Index count) const {
 }
 
 Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const {
+  RequireFits(narrow, values.cols());
+  if (narrow.packed() > 0) return ShareNarrow(std::move(values), purpose, narrow);
   RingMatrix of_a = Draw(roles_.a, purpose, values.rows(), values.cols());
   SubtractWords(values.data(), of_a.data(), values.size(), values.data());
-  Reduce(narrow, of_a);
-  Reduce(narrow, values);
+  send_(roles_.b, ToBytes(values));
+  return {.of_a = NarrowMatrix(std::move(of_a)), .of_b = NarrowMatrix(std::move(values))};
+}
+
+Dealer::Parts Dealer::ShareNarrow(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const {
+  const Index rows = values.rows();
+  const Index cols = values.cols();
   const Index packed = narrow.packed();
-  if (packed == 0) {
-    send_(roles_.b, ToBytes(values));
-  } else {
-    send_(roles_.b, Pack(ToPlanes(values.leftCols(packed), narrow.width)));
-    if (packed < values.cols())
-      send_(roles_.b, ToBytes(RingMatrix(values.rightCols(values.cols() - packed))));
+  Parts parts{.of_a = {rows, cols, narrow}, .of_b = {rows, cols, narrow}};
+  BitMatrix planes = BitMatrix::ToBeWritten(narrow.width, rows * packed);
+  RingMatrix drawn(std::min(rows, kRowsAtOnce), cols);
+  RingMatrix left(drawn.rows(), packed);
+  for (Index row = 0; row < rows; row += drawn.rows()) {
+    const Index here = std::min(drawn.rows(), rows - row);
+    const std::span<Word> part(drawn.data(), static_cast<std::size_t>(here * cols));
+    if (row == 0) {
+      prss_.Fill(roles_.a, purpose, operation_, part);
+    } else {
+      prss_.Continue(roles_.a, part);
+    }
+    parts.of_a.PutRows(row, here, {.data = drawn.data(), .stride = cols});
+    Word* const from = values.data() + row * cols;
+    SubtractWords(from, drawn.data(), here * cols, from);
+    parts.of_b.PutRows(row, here, {.data = from, .stride = cols});
+    left.topRows(here) = values.block(row, 0, here, packed);
+    PutPlanes({left.data(), static_cast<std::size_t>(here * packed)}, narrow.width, row * packed, planes);
   }
-  return {.of_a = std::move(of_a), .of_b = std::move(values)};
+  values.resize(0, 0);  // not beside the message
+  send_(roles_.b, Pack(planes));
+  if (packed < cols) send_(roles_.b, ToBytes(parts.of_b.whole));
+  return parts;
 }
 
 void Dealer::ShareHalves(HalfMatrix values) const {

@@ -3,7 +3,8 @@
 
 #include "base/threads/thread_pool.h"
 #include "mpc/bits.h"
-#include "mpc/narrow_columns.h"
+#include "mpc/narrow/narrow_columns.h"
+#include "mpc/narrow/narrow_matrix.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"
 #include "net/transport.h"
@@ -44,8 +45,8 @@ class Dealer {
 
   /// The parts of a 2-of-2 sharing.
   struct Parts {
-    RingMatrix of_a;
-    RingMatrix of_b;
+    NarrowMatrix of_a;
+    NarrowMatrix of_b;
   };
   /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element. Narrow columns are
   /// shared modulo 2^width, and B's part of them sent in a message of its own before the others: WireBytes in all.
@@ -56,6 +57,8 @@ class Dealer {
   void SendSame(const RingMatrix& words) const;
 
  private:
+  /// Share where there are packed columns.
+  Parts ShareNarrow(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const;
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, Index rows, Index cols) const;
 
   Prss& prss_;

@@ -17,29 +17,55 @@ MutableRows RowsFrom(RingMatrix& x, Index row) {
   return {.data = x.data() + row * x.cols(), .stride = x.cols()};
 }
 
+/// Calls add(first, count) for rows of a result, shared out to the pool.
+void ForRows(ThreadPool& pool, Index rows, const std::function<void(Index first, Index count)>& add) {
+  pool.ParallelFor(static_cast<std::size_t>(rows), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
+    add(static_cast<Index>(begin), static_cast<Index>(end - begin));
+  });
+}
+
 }  // namespace
 
 RingMatrix MatrixProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b) {
   Require(a.cols() == b.rows(), "MatrixProduct: inner sizes differ");
-  RingMatrix out(a.rows(), b.cols());
+  RingMatrix out = RingMatrix::Zero(a.rows(), b.cols());
   const RingMatrix columns = b.transpose();
-  pool.ParallelFor(static_cast<std::size_t>(a.rows()), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
-    const auto first = static_cast<Index>(begin);
-    RowByRowProduct({.rows = static_cast<Index>(end) - first, .cols = b.cols(), .inner = a.cols()},
-                    RowsFrom(a, first), RowsFrom(columns, 0), RowsFrom(out, first));
+  ForRows(pool, a.rows(), [&](Index first, Index count) {
+    AddRowByRowProduct({.rows = count, .cols = b.cols(), .inner = a.cols()}, RowsFrom(a, first),
+                       RowsFrom(columns, 0), RowsFrom(out, first));
   });
   return out;
 }
 
 RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b) {
   Require(a.rows() == b.rows(), "TransposedProduct: inner sizes differ");
-  RingMatrix out(a.cols(), b.cols());
-  pool.ParallelFor(static_cast<std::size_t>(a.cols()), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
-    const auto first = static_cast<Index>(begin);
-    ColumnByColumnProduct({.rows = static_cast<Index>(end) - first, .cols = b.cols(), .inner = a.rows()},
-                          RowsFrom(a, 0, first), RowsFrom(b, 0), RowsFrom(out, first));
+  RingMatrix out = RingMatrix::Zero(a.cols(), b.cols());
+  ForRows(pool, a.cols(), [&](Index first, Index count) {
+    AddColumnByColumnProduct({.rows = count, .cols = b.cols(), .inner = a.rows()}, RowsFrom(a, 0, first),
+                             RowsFrom(b, 0), RowsFrom(out, first));
   });
   return out;
+}
+
+void AddMatrixProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& columns, Index row,
+                      RingMatrix& out) {
+  Require(
+      a.cols() == columns.cols() && columns.rows() == out.cols() && row >= 0 && row + a.rows() <= out.rows(),
+      "AddMatrixProduct: sizes differ");
+  ForRows(pool, a.rows(), [&](Index first, Index count) {
+    AddRowByRowProduct({.rows = count, .cols = out.cols(), .inner = a.cols()}, a.From(first, 0),
+                       RowsFrom(columns, 0), RowsFrom(out, row + first));
+  });
+}
+
+void AddTransposedProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& b, Index row,
+                          RingMatrix& out) {
+  Require(row >= 0 && row + a.rows() <= b.rows() && a.cols() == out.rows() && b.cols() == out.cols(),
+          "AddTransposedProduct: sizes differ");
+  ForRows(pool, a.cols(), [&](Index first, Index count) {
+    AddColumnByColumnProduct({.rows = count, .cols = out.cols(), .inner = a.rows()}, a.From(0, first),
+                             RowsFrom(b, row), RowsFrom(out, first));
+  });
 }
 
 void ForParts(ThreadPool& pool, Index words, Index times,

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "base/threads/thread_pool.h"
+#include "mpc/narrow/packed_matrix.h"
 #include "mpc/ring.h"
 
 namespace trefoil::mpc {
@@ -13,6 +14,17 @@ namespace trefoil::mpc {
 /// The matrix product aᵀ * b modulo 2^64 without forming aᵀ, columns of a shared out to the pool.
 /// Pre: a.rows() == b.rows(). Throws ContractError otherwise.
 [[nodiscard]] RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b);
+
+/// Adds a * b modulo 2^64 to rows [row, row + a.rows()) of `out`; `columns` is bᵀ. Of numbers modulo 2^width the result is
+/// known modulo 2^width.
+/// Pre: as many columns in `a` as in bᵀ, and such rows. Throws ContractError otherwise.
+void AddMatrixProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& columns, Index row,
+                      RingMatrix& out);
+
+/// Adds aᵀ * b' modulo 2^64 to `out`, b' being rows [row, row + a.rows()) of `b`; the result is known as AddMatrixProduct's.
+/// Pre: such rows. Throws ContractError otherwise.
+void AddTransposedProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& b, Index row,
+                          RingMatrix& out);
 
 /// Calls body(first, count) for parts that cover [0, words), shared out to the pool where they are so many
 /// that waking a thread is worth it. `times` is how often the body goes through its words. Pre: times >= 1.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 // This file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
@@ -42,9 +44,80 @@ HWY_INLINE Word SumOf(Vector lanes) {
   return sum;
 }
 
-/// Adds the part of the sum from `first` to `last` for R x C results.
-template <Index R, Index C>
-HWY_INLINE void AddDots(Index first, Index last, ConstRows a, ConstRows b, MutableRows c) {
+/// How kernels read a left operand of words.
+class WordsOfRows {
+ public:
+  HWY_INLINE explicit WordsOfRows(ConstRows rows) : rows_(rows) {}
+
+  HWY_INLINE const Word* At(Index row, Index col) const { return rows_.data + row * rows_.stride + col; }
+  HWY_INLINE Word Get(Index row, Index col) const { return *At(row, col); }
+  /// A vector of them.
+  HWY_INLINE Vector Load(Index row, Index col) const { return hn::LoadU(Tag(), At(row, col)); }
+
+ private:
+  ConstRows rows_;
+};
+
+/// The same of packed numbers, each of which becomes a word.
+class NumbersOfRows {
+ public:
+  HWY_INLINE explicit NumbersOfRows(PackedRows rows) : rows_(rows) {
+#if HWY_TARGET != HWY_SCALAR
+    // A block is what bytes can be moved within: two words. Its numbers lie within four half words, the first of which
+    // begins no more than two bytes before them.
+    constexpr Index kHalvesOfBlock = 4;
+    HWY_ALIGN std::array<std::int32_t, hn::MaxLanes(Halves())> halves;
+    HWY_ALIGN std::array<std::uint8_t, hn::MaxLanes(Bytes())> bytes;
+    for (Index block = 0; 2 * block < LanesOf(); ++block) {
+      const Index first = 2 * block * rows.bytes;
+      for (Index half = 0; half < kHalvesOfBlock; ++half)
+        halves[static_cast<std::size_t>(kHalvesOfBlock * block + half)] =
+            static_cast<std::int32_t>(first / 4 + half);
+      for (Index byte = 0; byte < 16; ++byte) {
+        const Index in_word = byte % 8;
+        const Index from = first % 4 + byte / 8 * rows.bytes + in_word;
+        bytes[static_cast<std::size_t>(16 * block + byte)] =
+            in_word < rows.bytes ? static_cast<std::uint8_t>(from) : std::uint8_t{0x80};
+      }
+    }
+    halves_ = hn::SetTableIndices(Halves(), halves.data());
+    bytes_ = hn::Load(Bytes(), bytes.data());
+#endif
+  }
+
+  HWY_INLINE const std::byte* At(Index row, Index col) const {
+    return rows_.data + row * rows_.stride + col * rows_.bytes;
+  }
+  HWY_INLINE Word Get(Index row, Index col) const {
+    Word word = 0;
+    std::memcpy(&word, At(row, col), static_cast<std::size_t>(rows_.bytes));
+    return word;
+  }
+  HWY_INLINE Vector Load(Index row, Index col) const {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(Tag(), Get(row, col));
+#else
+    const auto packed = hn::LoadU(Bytes(), reinterpret_cast<const std::uint8_t*>(At(row, col)));
+    const auto blocks = hn::TableLookupLanes(hn::BitCast(Halves(), packed), halves_);
+    return hn::BitCast(Tag(), hn::TableLookupBytesOr0(hn::BitCast(Bytes(), blocks), bytes_));
+#endif
+  }
+
+ private:
+  PackedRows rows_;
+#if HWY_TARGET != HWY_SCALAR
+  using Bytes = hn::Repartition<std::uint8_t, Tag>;
+  using Halves = hn::Repartition<std::uint32_t, Tag>;
+  static_assert(hn::MaxLanes(Bytes()) <= PackedRows::kReadBeyond);
+
+  decltype(hn::SetTableIndices(Halves(), static_cast<const std::int32_t*>(nullptr))) halves_;
+  hn::Vec<Bytes> bytes_;
+#endif
+};
+
+/// Adds the part of the sum from `first` to `last` for results of R rows, from row `i` on, and C columns.
+template <Index R, Index C, class Left>
+HWY_INLINE void AddDots(Index first, Index last, const Left& a, Index i0, ConstRows b, MutableRows c) {
   const Tag tag;
   const Index lanes = LanesOf();
   Vector sums[R][C];  // NOLINT(modernize-avoid-c-arrays): a vector of unknown size is no array's element
@@ -54,57 +127,64 @@ HWY_INLINE void AddDots(Index first, Index last, ConstRows a, ConstRows b, Mutab
   Index k = first;
   for (; k + lanes <= last; k += lanes) {
     Vector left[R];  // NOLINT(modernize-avoid-c-arrays)
-    for (Index i = 0; i < R; ++i) left[i] = hn::LoadU(tag, a.data + i * a.stride + k);
+    for (Index i = 0; i < R; ++i) left[i] = a.Load(i0 + i, k);
     for (Index j = 0; j < C; ++j) {
       const Vector right = hn::LoadU(tag, b.data + j * b.stride + k);
       for (Index i = 0; i < R; ++i) sums[i][j] = hn::Add(sums[i][j], hn::Mul(left[i], right));
     }
   }
   for (Index i = 0; i < R; ++i) {
-    const Word* row = a.data + i * a.stride;
     for (Index j = 0; j < C; ++j) {
       const Word* column = b.data + j * b.stride;
       Word sum = SumOf(sums[i][j]);
-      for (Index rest = k; rest < last; ++rest) sum += row[rest] * column[rest];
+      for (Index rest = k; rest < last; ++rest) sum += a.Get(i0 + i, rest) * column[rest];
       c.data[i * c.stride + j] += sum;
     }
   }
 }
 
 /// The same for R rows and any number of columns.
-template <Index R>
-HWY_INLINE void AddDotsOfRows(Index cols, Index first, Index last, ConstRows a, ConstRows b, MutableRows c) {
+template <Index R, class Left>
+HWY_INLINE void AddDotsOfRows(Index cols, Index first, Index last, const Left& a, Index i0, ConstRows b,
+                              MutableRows c) {
   Index j = 0;
   for (; j + kColumnsAtOnce <= cols; j += kColumnsAtOnce)
-    AddDots<R, kColumnsAtOnce>(first, last, a, {b.data + j * b.stride, b.stride}, {c.data + j, c.stride});
+    AddDots<R, kColumnsAtOnce>(first, last, a, i0, {b.data + j * b.stride, b.stride}, {c.data + j, c.stride});
   for (; j < cols; ++j)
-    AddDots<R, 1>(first, last, a, {b.data + j * b.stride, b.stride}, {c.data + j, c.stride});
+    AddDots<R, 1>(first, last, a, i0, {b.data + j * b.stride, b.stride}, {c.data + j, c.stride});
 }
 
-void RowByRow(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
-  for (Index i = 0; i < sizes.rows; ++i) std::fill_n(c.data + i * c.stride, sizes.cols, Word{0});
+template <class Left>
+HWY_INLINE void AddRowByRow(const ProductSizes& sizes, const Left& a, ConstRows b, MutableRows c) {
   for (Index first = 0; first < sizes.inner; first += kInnerAtOnce) {
     const Index last = std::min(sizes.inner, first + kInnerAtOnce);
     for (Index j = 0; j < sizes.cols; j += kColumnsInCache) {
       const Index cols = std::min(sizes.cols - j, kColumnsInCache);
       const ConstRows columns{b.data + j * b.stride, b.stride};
-      const auto row = [&](Index i) { return ConstRows{a.data + i * a.stride, a.stride}; };
       const auto result = [&](Index i) { return MutableRows{c.data + i * c.stride + j, c.stride}; };
       Index i = 0;
       for (; i + kRowsAtOnce <= sizes.rows; i += kRowsAtOnce)
-        AddDotsOfRows<kRowsAtOnce>(cols, first, last, row(i), columns, result(i));
-      for (; i < sizes.rows; ++i) AddDotsOfRows<1>(cols, first, last, row(i), columns, result(i));
+        AddDotsOfRows<kRowsAtOnce>(cols, first, last, a, i, columns, result(i));
+      for (; i < sizes.rows; ++i) AddDotsOfRows<1>(cols, first, last, a, i, columns, result(i));
     }
   }
+}
+
+void RowByRow(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+  AddRowByRow(sizes, WordsOfRows(a), b, c);
+}
+
+void PackedRowByRow(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c) {
+  AddRowByRow(sizes, NumbersOfRows(a), b, c);
 }
 
 /// As many summands at a time for columns of results, so that what is read of `a` stays in the cache until
 /// the next ones want the rest of its lines.
 constexpr Index kSummandsAtOnce = 32;
 
-/// Adds `inner` summands to V vectors of result rows times C result columns.
-template <Index V, Index C>
-HWY_INLINE void AddOuter(Index inner, ConstRows a, ConstRows b, MutableRows c) {
+/// Adds `inner` summands, from row k0 of `a` on, to V vectors of result rows, from row i0 on, times C result columns.
+template <Index V, Index C, class Left>
+HWY_INLINE void AddOuter(Index inner, const Left& a, Index k0, Index i0, ConstRows b, MutableRows c) {
   const Tag tag;
   const Index lanes = LanesOf();
   Vector sums[C][V];  // NOLINT(modernize-avoid-c-arrays)
@@ -112,10 +192,10 @@ HWY_INLINE void AddOuter(Index inner, ConstRows a, ConstRows b, MutableRows c) {
     for (auto& sum : column) sum = hn::Zero(tag);
   }
   for (Index k = 0; k < inner; ++k) {
-    Vector left[V];                                    // NOLINT(modernize-avoid-c-arrays)
-    hwy::Prefetch(a.data + k * a.stride + V * lanes);  // the next rows of results, a line or two of each
-    if constexpr (V > 1) hwy::Prefetch(a.data + k * a.stride + (V + 1) * lanes);
-    for (Index v = 0; v < V; ++v) left[v] = hn::LoadU(tag, a.data + k * a.stride + v * lanes);
+    Vector left[V];                               // NOLINT(modernize-avoid-c-arrays)
+    hwy::Prefetch(a.At(k0 + k, i0 + V * lanes));  // the next rows of results, a line or two of each
+    if constexpr (V > 1) hwy::Prefetch(a.At(k0 + k, i0 + (V + 1) * lanes));
+    for (Index v = 0; v < V; ++v) left[v] = a.Load(k0 + k, i0 + v * lanes);
     for (Index j = 0; j < C; ++j) {
       const Vector right = hn::Set(tag, b.data[k * b.stride + j]);
       for (Index v = 0; v < V; ++v) sums[j][v] = hn::Add(sums[j][v], hn::Mul(left[v], right));
@@ -131,35 +211,43 @@ HWY_INLINE void AddOuter(Index inner, ConstRows a, ConstRows b, MutableRows c) {
   }
 }
 
-template <Index C>
-HWY_INLINE void AddOuterOfColumns(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+template <Index C, class Left>
+HWY_INLINE void AddOuterOfColumns(const ProductSizes& sizes, const Left& a, Index k0, ConstRows b,
+                                  MutableRows c) {
   const Index lanes = LanesOf();
   Index i = 0;
   for (; i + 2 * lanes <= sizes.rows; i += 2 * lanes)
-    AddOuter<2, C>(sizes.inner, {a.data + i, a.stride}, b, {c.data + i * c.stride, c.stride});
+    AddOuter<2, C>(sizes.inner, a, k0, i, b, {c.data + i * c.stride, c.stride});
   for (; i + lanes <= sizes.rows; i += lanes)
-    AddOuter<1, C>(sizes.inner, {a.data + i, a.stride}, b, {c.data + i * c.stride, c.stride});
+    AddOuter<1, C>(sizes.inner, a, k0, i, b, {c.data + i * c.stride, c.stride});
   for (; i < sizes.rows; ++i) {
     for (Index j = 0; j < C; ++j) {
       Word sum = 0;
-      for (Index k = 0; k < sizes.inner; ++k) sum += a.data[k * a.stride + i] * b.data[k * b.stride + j];
+      for (Index k = 0; k < sizes.inner; ++k) sum += a.Get(k0 + k, i) * b.data[k * b.stride + j];
       c.data[i * c.stride + j] += sum;
     }
   }
 }
 
-void ColumnByColumn(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+template <class Left>
+HWY_INLINE void AddColumnByColumn(const ProductSizes& sizes, const Left& a, ConstRows b, MutableRows c) {
   constexpr Index kMany = kWide ? 10 : 4;
-  for (Index i = 0; i < sizes.rows; ++i) std::fill_n(c.data + i * c.stride, sizes.cols, Word{0});
   for (Index k = 0; k < sizes.inner; k += kSummandsAtOnce) {
     const ProductSizes part{sizes.rows, sizes.cols, std::min(sizes.inner - k, kSummandsAtOnce)};
-    const ConstRows left{a.data + k * a.stride, a.stride};
     const auto right = [&](Index j) { return ConstRows{b.data + k * b.stride + j, b.stride}; };
     Index j = 0;
     for (; j + kMany <= sizes.cols; j += kMany)
-      AddOuterOfColumns<kMany>(part, left, right(j), {c.data + j, c.stride});
-    for (; j < sizes.cols; ++j) AddOuterOfColumns<1>(part, left, right(j), {c.data + j, c.stride});
+      AddOuterOfColumns<kMany>(part, a, k, right(j), {c.data + j, c.stride});
+    for (; j < sizes.cols; ++j) AddOuterOfColumns<1>(part, a, k, right(j), {c.data + j, c.stride});
   }
+}
+
+void ColumnByColumn(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+  AddColumnByColumn(sizes, WordsOfRows(a), b, c);
+}
+
+void PackedColumnByColumn(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c) {
+  AddColumnByColumn(sizes, NumbersOfRows(a), b, c);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -170,14 +258,24 @@ HWY_AFTER_NAMESPACE();
 namespace trefoil::mpc {
 
 HWY_EXPORT(RowByRow);
+HWY_EXPORT(PackedRowByRow);
 HWY_EXPORT(ColumnByColumn);
+HWY_EXPORT(PackedColumnByColumn);
 
-void RowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+void AddRowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
   HWY_DYNAMIC_DISPATCH(RowByRow)(sizes, a, b, c);
 }
 
-void ColumnByColumnProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
+void AddRowByRowProduct(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c) {
+  HWY_DYNAMIC_DISPATCH(PackedRowByRow)(sizes, a, b, c);
+}
+
+void AddColumnByColumnProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c) {
   HWY_DYNAMIC_DISPATCH(ColumnByColumn)(sizes, a, b, c);
+}
+
+void AddColumnByColumnProduct(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c) {
+  HWY_DYNAMIC_DISPATCH(PackedColumnByColumn)(sizes, a, b, c);
 }
 
 }  // namespace trefoil::mpc

@@ -10,12 +10,14 @@ struct ProductSizes {
   Index inner = 0;  ///< summed over
 };
 
-/// c(i, j) = sum over k of a(i, k) * b(j, k) modulo 2^64: both operands row by row. Vectors run along k, so
+/// c(i, j) += sum over k of a(i, k) * b(j, k) modulo 2^64: both operands row by row. Vectors run along k, so
 /// that all numbers of columns are equally fast; best where `inner` is long. All instruction sets give
-/// the same result; the best one that the processor has is taken.
-void RowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+/// the same result; the best one that the processor has is taken. Packed numbers become words where they are multiplied.
+void AddRowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+void AddRowByRowProduct(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c);
 
-/// c(i, j) = sum over k of a(k, i) * b(k, j) modulo 2^64: both operands column by column, vectors along i.
-void ColumnByColumnProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+/// c(i, j) += sum over k of a(k, i) * b(k, j) modulo 2^64: both operands column by column, vectors along i.
+void AddColumnByColumnProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+void AddColumnByColumnProduct(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c);
 
 }  // namespace trefoil::mpc

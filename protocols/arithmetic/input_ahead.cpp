@@ -72,7 +72,7 @@ InputAhead::Taken InputAhead::Take(mpc::Context& run) {
   return taken;
 }
 
-RingMatrix InputAhead::Component(Taken& taken, int owner, bool next) const {
+mpc::NarrowMatrix InputAhead::Component(Taken& taken, int owner, bool next) const {
   const Shape& shape = shapes_.at(static_cast<std::size_t>(owner));
   if (IsEmpty(shape)) return {};
   mpc::Context& run = taken.run;
@@ -80,9 +80,7 @@ RingMatrix InputAhead::Component(Taken& taken, int owner, bool next) const {
   if (run.self() == owner) return std::move(next ? taken.own.of_a : taken.own.of_b);
   if ((run.self() == roles.a) == next) return {};  // A's second component and B's first
   if (next) return run.ReceiveDealt(owner, shape.rows, shape.cols, narrow_);
-  RingMatrix words = run.Draw(roles.a, mpc::Purpose::kInput, taken.operation, shape.rows, shape.cols);
-  Reduce(narrow_, words);
-  return words;
+  return run.DrawNarrow(roles.a, mpc::Purpose::kInput, taken.operation, shape.rows, shape.cols, narrow_);
 }
 
 std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
@@ -91,7 +89,7 @@ std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
   for (int owner = 0; owner < net::kParties; ++owner) {
     const auto at = static_cast<std::size_t>(owner);
     const auto whole = [&](bool next) {
-      RingMatrix words = Component(taken, owner, next);
+      RingMatrix words = Widened(Component(taken, owner, next));
       if (words.size() == 0) words = RingMatrix::Zero(shapes_[at].rows, shapes_[at].cols);
       return words;
     };
@@ -101,13 +99,15 @@ std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
   return shares;
 }
 
-std::vector<RingMatrix> InputAhead::Stacked(Taken& taken, bool next, std::span<const Index> widths) const {
+std::vector<RingMatrix> InputAhead::Stacked(Taken& taken, bool next, std::span<const Index> widths,
+                                            std::array<mpc::PackedMatrix, net::kParties>& packed) const {
   const Index rows = shapes_[0].rows + shapes_[1].rows + shapes_[2].rows;
   std::vector<RingMatrix> blocks;
   for (const Index width : widths) blocks.emplace_back(rows, width);
   Index row = 0;
   for (int owner = 0; owner < net::kParties; ++owner) {
-    const RingMatrix words = Component(taken, owner, next);
+    mpc::NarrowMatrix component = Component(taken, owner, next);
+    const RingMatrix& words = component.whole;
     const Index height = shapes_.at(static_cast<std::size_t>(owner)).rows;
     Index column = 0;
     for (RingMatrix& block : blocks) {
@@ -119,21 +119,33 @@ std::vector<RingMatrix> InputAhead::Stacked(Taken& taken, bool next, std::span<c
       }
       column += block.cols();
     }
+    packed.at(static_cast<std::size_t>(owner)) = std::move(component.packed);
     row += height;
   }
   return blocks;
 }
 
-std::vector<mpc::ArithShare> InputAhead::NextStacked(mpc::Context& run, std::span<const Index> widths) {
-  const Index columns = std::accumulate(widths.begin(), widths.end(), Index{0});
+InputAhead::StackedRows InputAhead::NextStacked(mpc::Context& run, std::span<const Index> widths) {
+  const Index columns = std::accumulate(widths.begin(), widths.end(), narrow_.packed());
   for (const Shape& shape : shapes_)
     Require(shape.rows == 0 || shape.cols == columns, "InputAhead::NextStacked: widths of all columns");
   Taken taken = Take(run);
-  std::vector<RingMatrix> own = Stacked(taken, false, widths);
-  std::vector<RingMatrix> next = Stacked(taken, true, widths);
-  std::vector<mpc::ArithShare> shares;
-  for (std::size_t k = 0; k < own.size(); ++k) shares.emplace_back(std::move(own[k]), std::move(next[k]));
-  return shares;
+  std::array<mpc::PackedMatrix, net::kParties> packed_own;
+  std::array<mpc::PackedMatrix, net::kParties> packed_next;
+  std::vector<RingMatrix> own = Stacked(taken, false, widths, packed_own);
+  std::vector<RingMatrix> next = Stacked(taken, true, widths, packed_next);
+  StackedRows stacked;
+  for (std::size_t k = 0; k < own.size(); ++k)
+    stacked.whole.emplace_back(std::move(own[k]), std::move(next[k]));
+  if (narrow_.packed() == 0) return stacked;
+  std::vector<mpc::PackedShare::Block> blocks;
+  for (std::size_t owner = 0; owner < shapes_.size(); ++owner) {
+    blocks.push_back({.rows = shapes_[owner].rows,
+                      .own = std::move(packed_own[owner]),
+                      .next = std::move(packed_next[owner])});
+  }
+  stacked.packed.emplace(narrow_.packed(), std::move(blocks));
+  return stacked;
 }
 
 mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow) {

@@ -2,11 +2,13 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "mpc/context.h"
 #include "mpc/cost.h"
+#include "mpc/narrow/packed_share.h"
 #include "mpc/share.h"
 #include "protocols/arithmetic/input.h"
 
@@ -31,12 +33,18 @@ class InputAhead {
   /// Throws: what `make` throws, at its party; NetworkError, ProtocolError.
   [[nodiscard]] std::array<mpc::ArithShare, 3> Next(mpc::Context& run);
 
-  /// The same, with all owners' rows one below the other in the order of owners, cut from left to right into matrices of
-  /// `widths` columns. Takes half the memory that putting together the matrices of Next() would: each component is let
-  /// go once it is in its place. Cost and errors as Next(). Pre: each shape that has rows has as many columns as
-  /// `widths` together.
-  [[nodiscard]] std::vector<mpc::ArithShare> NextStacked(mpc::Context& run,
-                                                         std::span<const mpc::Index> widths);
+  /// All owners' rows one below the other, in the order of owners.
+  struct StackedRows {
+    /// The columns that are packed, where there are such, a block for each owner: as they came, without the components
+    /// that are zero.
+    std::optional<mpc::PackedShare> packed{};
+    std::vector<mpc::ArithShare> whole;  ///< the other columns, cut from left to right
+  };
+
+  /// The same as Next(), stacked, with columns in words cut into matrices of `widths` columns. Takes half the memory that
+  /// putting together the matrices of Next() would: each component is let go once it is in its place. Cost and errors as
+  /// Next(). Pre: each shape that has rows has as many columns as are packed and `widths` together.
+  [[nodiscard]] StackedRows NextStacked(mpc::Context& run, std::span<const mpc::Index> widths);
 
  private:
   class Made;
@@ -50,10 +58,11 @@ class InputAhead {
   /// Deals this party's next values, and takes them.
   [[nodiscard]] Taken Take(mpc::Context& run);
   /// This party's own component of an owner's input, or that of the next party; each is taken once. Empty where it is zero.
-  [[nodiscard]] mpc::RingMatrix Component(Taken& taken, int owner, bool next) const;
-  /// That component of all owners' inputs, as NextStacked() has it.
-  [[nodiscard]] std::vector<mpc::RingMatrix> Stacked(Taken& taken, bool next,
-                                                     std::span<const mpc::Index> widths) const;
+  [[nodiscard]] mpc::NarrowMatrix Component(Taken& taken, int owner, bool next) const;
+  /// That component of all owners' inputs, as NextStacked() has it: columns in words, and by owner the packed ones.
+  [[nodiscard]] std::vector<mpc::RingMatrix> Stacked(
+      Taken& taken, bool next, std::span<const mpc::Index> widths,
+      std::array<mpc::PackedMatrix, net::kParties>& packed) const;
 
   std::shared_ptr<Made> made_;
   std::array<Shape, 3> shapes_;

@@ -14,6 +14,21 @@ namespace trefoil::protocols {
 using mpc::AdditiveShare;
 using mpc::ArithShare;
 
+namespace {
+
+/// Calls add(component, whether it is the next party's, first row) for those that are not zero.
+template <typename Add>
+void ForBlocks(const mpc::PackedShare& x, Add add) {
+  mpc::Index row = 0;
+  for (const mpc::PackedShare::Block& block : x.blocks()) {
+    if (block.own.size() > 0) add(block.own, false, row);
+    if (block.next.size() > 0) add(block.next, true, row);
+    row += block.rows;
+  }
+}
+
+}  // namespace
+
 AdditiveShare LocalProduct(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
   Require(x.rows() == y.rows() && x.cols() == y.cols(), "LocalProduct: shapes differ");
   mpc::RingMatrix part(x.rows(), x.cols());
@@ -35,6 +50,27 @@ AdditiveShare LocalMatrixProduct(mpc::Context& party, const ArithShare& x, const
 AdditiveShare LocalTransposedProduct(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
   return AdditiveShare(mpc::TransposedProduct(party.pool(), x.own(), y.own() + y.next()) +
                        mpc::TransposedProduct(party.pool(), x.next(), y.own()));
+}
+
+AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::PackedShare& x, const ArithShare& y) {
+  Require(x.cols() == y.rows(), "LocalMatrixProduct: inner sizes differ");
+  mpc::RingMatrix part = mpc::RingMatrix::Zero(x.rows(), y.cols());
+  const mpc::RingMatrix with_own = (y.own() + y.next()).transpose();
+  const mpc::RingMatrix with_next = y.own().transpose();
+  ForBlocks(x, [&](const mpc::PackedMatrix& component, bool next, mpc::Index row) {
+    mpc::AddMatrixProduct(party.pool(), component, next ? with_next : with_own, row, part);
+  });
+  return AdditiveShare(std::move(part));
+}
+
+AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::PackedShare& x, const ArithShare& y) {
+  Require(x.rows() == y.rows(), "LocalTransposedProduct: inner sizes differ");
+  mpc::RingMatrix part = mpc::RingMatrix::Zero(x.cols(), y.cols());
+  const mpc::RingMatrix with_own = y.own() + y.next();
+  ForBlocks(x, [&](const mpc::PackedMatrix& component, bool next, mpc::Index row) {
+    mpc::AddTransposedProduct(party.pool(), component, next ? y.own() : with_own, row, part);
+  });
+  return AdditiveShare(std::move(part));
 }
 
 ArithShare Reshare(mpc::Context& party, const AdditiveShare& z) {

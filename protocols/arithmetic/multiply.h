@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "mpc/cost.h"
+#include "mpc/narrow/packed_share.h"
 #include "mpc/share.h"
 
 namespace trefoil::protocols {
@@ -17,6 +18,12 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::ArithShare& x,
                                                     const mpc::ArithShare& y);
 [[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::ArithShare& x,
+                                                        const mpc::ArithShare& y);
+
+/// The same of numbers modulo 2^width: the products are known modulo 2^width. Components that are zero take no time.
+[[nodiscard]] mpc::AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::PackedShare& x,
+                                                    const mpc::ArithShare& y);
+[[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::PackedShare& x,
                                                         const mpc::ArithShare& y);
 
 /// From 3-of-3 to replicated: each party adds its part of a fresh sharing of zero and sends it to the party

@@ -12,6 +12,7 @@ CHECKS=(
   "epochs: MNIST, raw pixels, 10 epochs, batch 1024, owner-poisson: 40 s on loopback, 60 s on the LAN, 12 min on the WAN"
   "narrow: MNIST's rows in 5 bytes a number, in turns with a program of 0.1 (TREFOIL_BEFORE): medians of three runs at most 0.65 of its bytes and half a point apart, WAN time of ten epochs at most 0.7"
   "memory: of a party with MNIST below 1.5 GiB in public mode, below 300 MiB in owner-poisson"
+  "wide: batches of 4,096 x 15,552 on loopback: at most 2 s a step, 1.6 GB at a party's peak, 15 % of processor time the kernel's"
   "products: of rings at least 70 % of the multiplier's peak, tall and skinny shapes, too"
   "growth: with batch, features and classes, plotted: rounds always the same"
   "larger-than-memory: a data set of 10 GiB at every party, trained on with 2 GiB of address space each"
@@ -117,6 +118,32 @@ check_memory() {
     lines+=("$line")
   done
   told
+}
+
+# Twenty steps of three parties, which this shell's children are: what they take of the kernel's time is all of it.
+check_wide() {
+  build_bench || return
+  local folder=$work/wide times=$work/wide.times kernel all step peak slower
+  rm -rf "$folder"
+  python3 -B "$helpers/wide_rows.py" "$work/images/wide" || return
+  # Prepared apart, since that reads all rows.
+  local job=(--job "$helpers/wide.toml" --data "$work/images/wide" --set training.steps=20 --set training.expected_batch=4096
+    --set training.max_batch_per_owner=1560)
+  build/bin/trefoil local --out "$folder" "${job[@]}" --prepare || return
+  python3 -B "$helpers/processor_time.py" build/bin/trefoil local --out "$folder" --resume >"$times" || return
+  read -r kernel all <"$times"
+  step=$(seconds_of_step "$folder/party-0/out/progress.csv") || return
+  peak=$(value "$folder/summary.json" peak_rss_bytes) || return
+  slower=$(python3 -B "$helpers/peaks.py" build/bin/kernels_benchmark) || return
+  measured "$(python3 -c "print(f'{$step:.2f} s a step, {$peak / 1e9:.2f} GB, {100 * $kernel / $all:.1f} % of {$all:.0f} s the kernel')")"
+  holds "$step <= 2 * $slower and $peak <= 1.6e9 and $kernel <= 0.15 * $all"
+}
+
+# seconds_of_step PROGRESS: in the mean, without the first one.
+seconds_of_step() {
+  python3 -c 'import csv, sys
+seconds = [float(row["seconds"]) for row in csv.DictReader(open(sys.argv[1]))]
+print((seconds[-1] - seconds[0]) / (len(seconds) - 1))' "$1"
 }
 
 check_products() {

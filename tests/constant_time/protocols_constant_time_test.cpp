@@ -36,6 +36,14 @@ void WatchedFill(Prss* prss, int component, Purpose purpose, OperationId operati
   MarkSecret(out.data(), out.size_bytes());
 }
 
+#define TREFOIL_CONTINUE "_ZN7trefoil3mpc4Prss8ContinueEiSt4spanImLm18446744073709551615EE"
+void RealContinue(Prss* prss, int component, std::span<Word> out) asm("__real_" TREFOIL_CONTINUE);
+void WatchedContinue(Prss* prss, int component, std::span<Word> out) asm("__wrap_" TREFOIL_CONTINUE);
+void WatchedContinue(Prss* prss, int component, std::span<Word> out) {
+  RealContinue(prss, component, out);
+  MarkSecret(out.data(), out.size_bytes());
+}
+
 #define TREFOIL_FILL_HALVES \
   "_ZN7trefoil3mpc4Prss10FillHalvesEiNS0_7PurposeEmSt4spanIjLm18446744073709551615EE"
 void RealFillHalves(Prss* prss, int component, Purpose purpose, OperationId operation,

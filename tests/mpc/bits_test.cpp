@@ -168,6 +168,20 @@ TEST(PutPlanes, RefusesWhatIsNotWholeWordsWithinThePlanes) {
   EXPECT_THROW(PutPlanes(Part(words, 0, 64), 0, 0, to), ContractError);
 }
 
+TEST(TakePlanes, GivesAPartAsWords) {
+  const RingMatrix words = LowBits(RandomWords(4, 200, 1), 9);
+  const BitMatrix from = ToPlanes(words, 9);
+  for (const auto& [first, count] : {std::pair<Index, Index>{64, 128}, {192, 8}, {0, 200}, {128, 0}}) {
+    RingMatrix part(count, 1);
+    TakePlanes(from, first, {part.data(), static_cast<std::size_t>(count)});
+    EXPECT_TRUE((part == words.middleRows(first, count)).all());
+  }
+  RingMatrix part(200, 1);
+  EXPECT_THROW(TakePlanes(from, 1, {part.data(), 64}), ContractError);
+  EXPECT_THROW(TakePlanes(from, 0, {part.data(), 63}), ContractError);
+  EXPECT_THROW(TakePlanes(from, 128, {part.data(), 128}), ContractError);
+}
+
 TEST(BitMatrix, XorMayTakeTheMemoryOfItsLeftOperand) {
   const BitMatrix a = ToPlanes(RandomWords(1, 70, 1), 9);
   const BitMatrix b = ToPlanes(RandomWords(2, 70, 1), 9);

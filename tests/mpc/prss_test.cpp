@@ -66,6 +66,19 @@ TEST(Prss, StartsAStreamAnewWithEachCall) {
   EXPECT_TRUE(Stream(prss, 0, Purpose::kMask, 7, 0).empty());
 }
 
+TEST(Prss, ContinuesAStreamThatItBegan) {
+  Prss prss = InsecurePrss(Seed{1}, 0);
+  const Words all = Stream(prss, 0, Purpose::kMask, 7, 5000);
+  Words parts(5000);
+  const std::span<Word> out(parts);
+  prss.Fill(0, Purpose::kMask, 7, out.first(3));
+  (void)Stream(prss, 1);  // the other component's does not disturb it
+  prss.Continue(0, out.subspan(3, 2049));
+  prss.Continue(0, out.subspan(2052));
+  EXPECT_EQ(parts, all);
+  EXPECT_THROW(prss.Continue(2, out), ContractError);
+}
+
 TEST(Prss, GivesTheSameStreamInWordsOfHalfTheBytes) {
   Prss prss = InsecurePrss(Seed{1}, 1);
   for (const int component : {1, 2}) {

@@ -7,7 +7,9 @@
 
 #include "jobs/deposited_records.h"
 #include "jobs/job_cost.h"
+#include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
+#include "ml/ranks/rank_rows.h"
 #include "ml/ranks/rank_steps.h"
 #include "ml/records.h"
 
@@ -17,6 +19,21 @@ namespace {
 constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
+
+/// Of narrow rows that owners input afresh, as large as they get: the batch, in which a party has both components of its
+/// own rows and one of others', a message of the next batch, and what this party makes of that one meanwhile, which is
+/// words, both its components and a message.
+double NarrowRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
+  const auto heights = ml::RankLimits(plan.settings, ranks);
+  const auto own = static_cast<double>(heights.at(party));
+  const auto waiting = static_cast<double>(heights.at((party + 1) % heights.size()));
+  const auto all = static_cast<double>(std::accumulate(heights.begin(), heights.end(), std::int64_t{0}));
+  const mpc::NarrowColumns narrow = ml::NarrowRows(plan);
+  const double packed = static_cast<double>(narrow.packed()) * std::ceil(narrow.width / 8.0);
+  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
+  const double whole = kWord * (columns - static_cast<double>(narrow.packed()));
+  return (all + own + waiting + 3 * own) * packed + kWord * own * columns + 2 * kComponents * all * whole;
+}
 
 double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
 
@@ -33,7 +50,9 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
           : 2 * static_cast<double>(ranks > 1 ? ml::RowsAtOnce(plan, ranks) : plan.batch_rows);
-  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
+  const double batches = HasNarrowRows(plan)
+                             ? NarrowRows(plan, party, ranks)
+                             : kComponents * kWord * rows * static_cast<double>(ml::EncodedColumns(plan));
   const double held =
       MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
   // Of deposited batches also what was deposited: of one component words, in no more bytes than a number needs.
@@ -42,8 +61,8 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
                       (features * std::ceil(ml::DepositedFeatureBits(s.row_norm, s.fraction_bits) / 8.0) +
                        kWord * static_cast<double>(1 + plan.columns))
                 : 0;
-  return std::min(own * features * sizeof(float), held) + (party > 0 ? deposits : 0) +
-         kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
+  return std::min(own * features * sizeof(float), held) + (party > 0 ? deposits : 0) + batches +
+         kComponents * kWord * 2 * WeightsOf(plan);
 }
 
 double MinDisk(const ml::StepPlan& plan, bool checkpoints) {

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "protocols/arithmetic/multiply.h"
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/reference/plain_integer_step.h"
 #include "tests/support/ml_test.h"
+#include "tests/support/packed.h"
 
 namespace trefoil::ml {
 namespace {
@@ -385,13 +387,9 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
   }
 }
 
-/// A batch of whose rows no more is known than modulo 2^bits.
+/// A batch of whose rows no more is known than modulo 2^bits, and no more is held.
 Batch KnownModulo(Batch batch, int bits) {
-  const auto low = [bits](const RingMatrix& words) -> RingMatrix {
-    return words.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
-  };
-  const mpc::ArithShare& x = batch.x.ring();
-  batch.x = {{low(x.own()), low(x.next())}, batch.x.frac_bits()};
+  batch.narrow_x = Packed(std::exchange(batch.x, {}).ring(), bits);
   return batch;
 }
 
@@ -441,7 +439,8 @@ TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsTheSigmoidTakes) {
                                   InsecureDeal(party, weights)};
                },
                [&](mpc::Context& party, const auto& in) {
-                 const auto logits = protocols::LocalMatrixProduct(party, in.first.x.ring(), in.second);
+                 const mpc::FixedShare start(in.second, plan.settings.fraction_bits);
+                 const auto logits = BatchLogits(party, in.first, start);
                  return PredictionErrors(party, plan, in.first, logits).ring();
                })
         .value;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "tests/support/ml_test.h"
+#include "tests/support/packed.h"
 #include "tests/support/thread_ranks.h"
 
 namespace trefoil::ml {
@@ -62,14 +63,14 @@ Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ra
           const auto take = [&](const mpc::ArithShare& part) {
             for (Index col = 0; col < part.cols(); ++col) words.push_back(part.own()(row, col));
           };
-          take(batch.x.ring());
+          take(batch.narrow_x ? Widened(*batch.narrow_x) : batch.x.ring());
           take(batch.y.ring());
           take(batch.squared_norms);
           if (batch.weights.size() > 0) take(batch.weights);
           slot.resize(words.size());
           for (std::size_t word = 0; word < words.size(); ++word) {
             slot[word] += words[word];
-            if (word < static_cast<std::size_t>(batch.x.cols())) slot[word] &= of_rows;
+            if (word <= static_cast<std::size_t>(settings.features)) slot[word] &= of_rows;
           }
         }
       }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "tests/support/instruction_sets.h"
+#include "tests/support/packed.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::mpc {
@@ -94,6 +95,57 @@ TEST(Products, AreTheSameWithEveryInstructionSet) {
       ExpectEqual(TransposedProduct(pool, transposed, b), expected);
     }
   }
+}
+
+/// Both products of packed numbers, added below a row of `out` that stays, beside those of their words.
+void ComparePacked(ThreadPool& pool, const Sizes& sizes, int width) {
+  const PackedMatrix a = testing_support::Packed(RandomWords(7, sizes.rows, sizes.inner), width);
+  const RingMatrix words = Widened(a);
+  const RingMatrix b = RandomWords(8, sizes.inner, sizes.cols);
+  const RingMatrix before = RandomWords(9, sizes.rows + 1, sizes.cols);
+  RingMatrix out = before;
+  AddMatrixProduct(pool, a, b.transpose(), 1, out);
+  RingMatrix expected = before;
+  expected.bottomRows(sizes.rows) += NaiveProduct(words, b);
+  ExpectEqual(out, expected);
+
+  const RingMatrix errors = RandomWords(10, sizes.rows + 1, sizes.cols);
+  RingMatrix sum = RandomWords(11, sizes.inner, sizes.cols);
+  const RingMatrix expected_sum = sum + NaiveProduct(words.transpose(), errors.bottomRows(sizes.rows));
+  AddTransposedProduct(pool, a, errors, 1, sum);
+  ExpectEqual(sum, expected_sum);
+}
+
+TEST(PackedProducts, AreThoseOfWordsAtEveryWidthWithEveryInstructionSet) {
+  ThreadPool pool(1);
+  for (const auto target : testing_support::InstructionSets()) {
+    const testing_support::ScopedTarget scoped(target);
+    for (int width = 1; width <= 64; ++width) {
+      SCOPED_TRACE(std::string(hwy::TargetName(target)) + " " + std::to_string(width) + " bits");
+      for (const auto& sizes : {Sizes{5, 21, 11}, Sizes{35, 18, 1}, Sizes{1, 1, 1}})
+        ComparePacked(pool, sizes, width);
+    }
+  }
+}
+
+TEST(PackedProducts, AreThoseOfWordsInShapesAroundWholeTasks) {
+  for (const std::size_t threads : {1U, 3U}) {
+    ThreadPool pool(threads);
+    for (const auto& sizes :
+         {Sizes{33, 1100, 12}, Sizes{97, 70, 3}, Sizes{31, 33, 10}, Sizes{0, 4, 3}, Sizes{4, 0, 3}})
+      ComparePacked(pool, sizes, 40);
+  }
+}
+
+TEST(PackedProducts, RefuseSizesThatDiffer) {
+  ThreadPool pool(1);
+  const PackedMatrix a(2, 3, 40);
+  RingMatrix out = RingMatrix::Zero(2, 4);
+  EXPECT_THROW(AddMatrixProduct(pool, a, RingMatrix::Zero(4, 2), 0, out), ContractError);
+  EXPECT_THROW(AddMatrixProduct(pool, a, RingMatrix::Zero(4, 3), 1, out), ContractError);
+  EXPECT_THROW(AddTransposedProduct(pool, a, RingMatrix::Zero(2, 4), 0, out), ContractError);
+  RingMatrix sum = RingMatrix::Zero(3, 4);
+  EXPECT_THROW(AddTransposedProduct(pool, a, RingMatrix::Zero(2, 4), 1, sum), ContractError);
 }
 
 TEST(MatrixProduct, WrapsModulo2To64) {

@@ -1,10 +1,13 @@
 #include "protocols/arithmetic/input_ahead.h"
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "mpc/dealing/preprocessing.h"
+#include "tests/support/packed.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -70,7 +73,7 @@ TEST(InputAhead, StacksAllOwnersAndCutsTheirColumns) {
     return blocks;
   });
   const auto in_place =
-      two_runs([&](InputAhead& inputs, mpc::Context& run) { return inputs.NextStacked(run, kWidths); });
+      two_runs([&](InputAhead& inputs, mpc::Context& run) { return inputs.NextStacked(run, kWidths).whole; });
   for (std::size_t party = 0; party < 3; ++party) {
     ASSERT_EQ(in_place[party].size(), kWidths.size());
     for (std::size_t k = 0; k < kWidths.size(); ++k) {
@@ -116,6 +119,53 @@ TEST(InputAhead, SharesNarrowColumnsModuloTheirWidthInAsManyBits) {
       }
       return 0;
     });
+  }
+}
+
+// More rows than are made at a time; the dealer's thread and the program's make the same.
+TEST(InputAhead, HoldsNarrowColumnsAsTheyCameAndNothingOfComponentsThatAreZero) {
+  constexpr std::array<Shape, 3> kEach{Shape{70, 9}, Shape{0, 9}, Shape{129, 9}};
+  constexpr std::array<mpc::Index, 2> kWidths{1, 2};
+  constexpr mpc::NarrowColumns kNarrow{.columns = 6, .width = 40};
+  const auto two_runs = [&](const auto& next) {
+    return RunParties(Seed{1}, [&](mpc::Context& party) {
+      const auto self = static_cast<std::size_t>(party.self());
+      std::uint64_t seed = 10 * self;
+      InputAhead inputs([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }, kEach,
+                        kNarrow);
+      mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
+      std::optional<decltype(next(inputs, party))> last;
+      for (int k = 0; k < 2; ++k) runs.Run([&](mpc::Context& run) { last = next(inputs, run); });
+      return *last;
+    });
+  };
+  const auto by_owner = two_runs([](InputAhead& inputs, mpc::Context& run) { return inputs.Next(run); });
+  const auto stacked =
+      two_runs([&](InputAhead& inputs, mpc::Context& run) { return inputs.NextStacked(run, kWidths); });
+  for (std::size_t party = 0; party < 3; ++party) {
+    ASSERT_TRUE(stacked[party].packed.has_value());
+    const mpc::PackedShare& packed = *stacked[party].packed;
+    ASSERT_EQ(packed.blocks().size(), 3U);
+    mpc::Index row = 0;
+    for (std::size_t owner = 0; owner < 3; ++owner) {
+      SCOPED_TRACE("party " + std::to_string(party) + ", rows of " + std::to_string(owner));
+      const auto& block = packed.blocks()[owner];
+      ASSERT_EQ(block.rows, kEach[owner].rows);
+      const bool sent_to = party == (owner + 2) % 3;
+      const bool draws = party == (owner + 1) % 3;
+      EXPECT_EQ(block.own.size() > 0, block.rows > 0 && !draws);
+      EXPECT_EQ(block.next.size() > 0, block.rows > 0 && !sent_to);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const mpc::Index first = k == 0 ? 6 : 7;
+        const mpc::ArithShare expected = Columns(by_owner[party][owner], first, kWidths[k]);
+        const mpc::ArithShare found = Rows(stacked[party].whole[k], row, block.rows);
+        EXPECT_TRUE((found.own() == expected.own()).all() && (found.next() == expected.next()).all());
+      }
+      const mpc::ArithShare expected = Columns(by_owner[party][owner], 0, 6);
+      const mpc::ArithShare found = Rows(Widened(packed), row, block.rows);
+      EXPECT_TRUE((found.own() == expected.own()).all() && (found.next() == expected.next()).all());
+      row += block.rows;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #include "protocols/arithmetic/multiply.h"
 
 #include "base/error.h"
+#include "tests/support/packed.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -67,6 +68,51 @@ TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
       });
   EXPECT_EQ(outcome.cost, Figures(ReshareCost(6 * 3)));
   EXPECT_TRUE((outcome.value == (x.matrix().transpose() * y.matrix()).array()).all());
+}
+
+// Negative numbers; one block of rows with both components, and one of each component alone.
+TEST(LocalProductsOfPackedRows, AreThoseOfWholeOnesModulo2ToTheirWidth) {
+  constexpr int kWidth = 40;
+  const RingMatrix x = RandomWords(5, 17, 6);
+  const RingMatrix y = RandomWords(6, 6, 3);
+  const RingMatrix errors = RandomWords(7, 17, 3);
+  const RingMatrix zero = RingMatrix::Zero(4, 6);
+  struct In {
+    ArithShare x, y, errors;
+  };
+  const auto products = [&](bool packed) {
+    return RunOn(
+               Seed{3},
+               [&](mpc::Context& party) {
+                 return In{InsecureDeal(party, x), InsecureDeal(party, y), InsecureDeal(party, errors)};
+               },
+               [&](mpc::Context& party, const In& in) {
+                 const ArithShare whole =
+                     Stacked(Stacked(Rows(in.x, 0, 9), ArithShare(Rows(in.x, 9, 4).own(), zero)),
+                             ArithShare(zero, Rows(in.x, 13, 4).next()));
+                 const mpc::PackedShare blocks(
+                     6, {{.rows = 9,
+                          .own = Packed(whole.own().topRows(9), kWidth),
+                          .next = Packed(whole.next().topRows(9), kWidth)},
+                         {.rows = 4, .own = Packed(whole.own().middleRows(9, 4), kWidth)},
+                         {.rows = 4, .next = Packed(whole.next().bottomRows(4), kWidth)}});
+                 return Stacked(Reshare(party, packed ? LocalMatrixProduct(party, blocks, in.y)
+                                                      : LocalMatrixProduct(party, whole, in.y)),
+                                Reshare(party, packed ? LocalTransposedProduct(party, blocks, in.errors)
+                                                      : LocalTransposedProduct(party, whole, in.errors)));
+               })
+        .value;
+  };
+  EXPECT_TRUE((mpc::LowBits(products(true), kWidth) == mpc::LowBits(products(false), kWidth)).all());
+}
+
+TEST(LocalProductsOfPackedRows, RefuseInnerSizesThatDiffer) {
+  (void)RunParties(Seed{3}, [](mpc::Context& party) {
+    const mpc::PackedShare x = Packed(ArithShare::Zero(2, 3), 40);
+    EXPECT_THROW((void)LocalMatrixProduct(party, x, ArithShare::Zero(2, 1)), ContractError);
+    EXPECT_THROW((void)LocalTransposedProduct(party, x, ArithShare::Zero(3, 1)), ContractError);
+    return 0;
+  });
 }
 
 TEST(LocalRowInnerProducts, SumsEachRow) {

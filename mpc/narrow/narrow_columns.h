@@ -6,7 +6,7 @@
 namespace trefoil::mpc {
 
 /// How a matrix travels of which the first `columns` columns are numbers modulo 2^width: these in `width` bits each,
-/// packed over all of them, the others in words. In memory all are words.
+/// packed over all of them, the others in words. How it is held: NarrowMatrix (mpc/narrow/narrow_matrix.h).
 struct NarrowColumns {
   Index columns = 0;
   int width = 64;
@@ -14,6 +14,9 @@ struct NarrowColumns {
   /// Columns that are packed: none where words are as narrow as numbers get.
   [[nodiscard]] Index packed() const { return width < 64 ? columns : 0; }
 };
+
+/// Throws ContractError unless 1 <= width <= 64 and there are such columns among `cols`.
+void RequireFits(const NarrowColumns& narrow, Index cols);
 
 /// Takes the packed columns of `x` modulo 2^width, in place. Pre: x has them; a width of at least 1.
 void Reduce(const NarrowColumns& narrow, RingMatrix& x);

@@ -1,17 +1,14 @@
-#include "mpc/narrow_columns.h"
+#include "mpc/narrow/narrow_columns.h"
 
 #include "base/error.h"
 #include "mpc/bits.h"
 
 namespace trefoil::mpc {
-namespace {
 
 void RequireFits(const NarrowColumns& narrow, Index cols) {
   Require(narrow.width >= 1 && narrow.width <= 64 && narrow.columns >= 0 && narrow.columns <= cols,
           "NarrowColumns: a width of 1 to 64 bits, and columns of the matrix");
 }
-
-}  // namespace
 
 void Reduce(const NarrowColumns& narrow, RingMatrix& x) {
   RequireFits(narrow, x.cols());

@@ -1,4 +1,4 @@
-#include "mpc/narrow_columns.h"
+#include "mpc/narrow/narrow_columns.h"
 
 #include <gtest/gtest.h>
 
