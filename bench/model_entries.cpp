@@ -79,28 +79,28 @@ ml::OwnRecords RandomRecords(const ml::TrainingSettings& settings, mpc::Index ro
   return records;
 }
 
-/// Random rows of one owner, in so many slots.
+/// Random rows of one owner.
 class RandomRows final : public ml::OwnBatches {
  public:
-  RandomRows(const ml::StepPlan& plan, std::int64_t height) : plan_(plan), height_(height) {}
+  explicit RandomRows(const ml::StepPlan& plan) : plan_(plan) {}
 
-  mpc::RingMatrix Next() override {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(height_));
+  void Next() override {}
+
+  mpc::RingMatrix Rows(mpc::Index /*first*/, mpc::Index count) override {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
     std::iota(rows.begin(), rows.end(), 0);
-    return EncodeRecords(plan_, RandomRecords(plan_.settings, height_), rows, height_);
+    return EncodeRecords(plan_, RandomRecords(plan_.settings, count), rows, count);
   }
 
  private:
   const ml::StepPlan& plan_;
-  const std::int64_t height_;
 };
 
 /// As each owner inputs a third of it, as narrow as in a training.
 ml::Batch RandomBatch(mpc::Context& party, const ml::StepPlan& plan, mpc::Index count) {
   const std::int64_t third = count / 3;
   const std::array<std::int64_t, 3> heights{count - 2 * third, third, third};
-  auto own = std::make_unique<RandomRows>(plan, heights.at(static_cast<std::size_t>(party.self())));
-  const auto source = MakeInputSource(plan, heights, std::move(own));
+  const auto source = MakeInputSource(plan, heights, std::make_unique<RandomRows>(plan));
   source->Share(party);
   return source->Next(party, 0, 0);
 }

@@ -91,6 +91,20 @@ class BitReader {
   std::size_t at_ = 0;
 };
 
+/// Adds a word's bits to bits that are zero, from bit `first` on; those beyond the end are zero.
+void AddBits(Word bits, std::size_t first, net::Bytes& to) {
+  const auto shift = static_cast<int>(first % 8);
+  std::byte* const at = to.data() + first / 8;
+  const std::size_t left = to.size() - first / 8;
+  const std::size_t low = std::min(left, sizeof(Word));
+  Word word = 0;
+  std::memcpy(&word, at, low);
+  word |= bits << shift;
+  std::memcpy(at, &word, low);
+  if (shift > 0 && left > sizeof(Word))
+    at[sizeof(Word)] |= static_cast<std::byte>(bits >> (kWordBits - shift));
+}
+
 void RequireSameShape(const BitMatrix& a, const BitMatrix& b) {
   Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
 }
@@ -226,6 +240,16 @@ net::Bytes Pack(const BitMatrix& bits) {
     if (rest > 0) writer.Append(words[whole], rest);
   }
   return writer.Finish();
+}
+
+void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& message) {
+  Require(first >= 0 && first + bits.count() <= count && message.size() == PackedBytes(bits.planes(), count),
+          "PutPacked: within the planes of the message");
+  for (Index plane = 0; plane < bits.planes(); ++plane) {
+    const auto begin = static_cast<std::size_t>(plane * count + first);
+    for (Index k = 0; k < bits.words_per_plane(); ++k)
+      AddBits(bits.plane(plane)[k], begin + static_cast<std::size_t>(kWordBits * k), message);
+  }
 }
 
 BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count) {

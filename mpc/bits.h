@@ -71,6 +71,10 @@ void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
 /// Every bit of `bits` as a 0/1 word: planes() rows, count() columns.
 [[nodiscard]] RingMatrix ToWords(const BitMatrix& bits);
 
+/// Writes the planes of `bits` into a message of as many planes of `count` bits, as bits [first, first + bits.count()) of
+/// each. Pre: PackedBytes(bits.planes(), count) bytes, zero where nothing was written yet.
+void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& message);
+
 /// Bytes that `bits` takes on the wire: planes * count bits, rounded up to a byte.
 [[nodiscard]] std::uint64_t PackedBytes(Index planes, Index count);
 [[nodiscard]] net::Bytes Pack(const BitMatrix& bits);

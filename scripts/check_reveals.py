@@ -76,7 +76,7 @@ ALLOWED = [
     (SEND, "protocols/arithmetic/masked_opening.cpp", "party_.SendWords(roles_.b, mpc::DifferenceOf(values, half));",
      "the dealer's values less A's uniform half"),
     (SEND, "mpc/dealing/dealer.cpp", "send_(roles_.b, ToBytes(values));", "the same, of what is dealt ahead"),
-    (SEND, "mpc/dealing/dealer.cpp", "send_(roles_.b, Pack(planes));",
+    (SEND, "mpc/dealing/dealer.cpp", "send_(roles_.b, std::move(message));",
      "the same of narrow columns, modulo 2^width"),
     (SEND, "mpc/dealing/dealer.cpp", "if (packed < cols) send_(roles_.b, ToBytes(parts.of_b.whole));",
      "the same of the columns beside them"),

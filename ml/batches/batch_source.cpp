@@ -45,9 +45,11 @@ class DrawnBatches final : public OwnBatches {
         self_(self),
         height_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]) {}
 
-  RingMatrix Next() override {
-    auto drawn = DrawBatch(coins_, plan_, own_, self_);
-    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), height_), height_);
+  void Next() override { rows_ = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), height_); }
+
+  RingMatrix Rows(mpc::Index first, mpc::Index count) override {
+    const auto begin = rows_.begin() + first;
+    return EncodeRecords(plan_, own_, {begin, begin + count}, count);
   }
 
  private:
@@ -56,6 +58,7 @@ class DrawnBatches final : public OwnBatches {
   const int self_;
   const std::int64_t height_;
   RandomStream coins_ = RandomStream::FromSystem();
+  std::vector<std::int64_t> rows_;  ///< by slot
 };
 
 class OwnerPoissonSource final : public BatchSource {
@@ -64,7 +67,8 @@ class OwnerPoissonSource final : public BatchSource {
                      std::unique_ptr<OwnBatches> own)
       : plan_(plan),
         own_(std::move(own)),
-        inputs_([this] { return own_->Next(); }, RecordShapes(plan, heights), NarrowRows(plan)) {}
+        inputs_([this](mpc::Index first, mpc::Index count) { return MakeRows(first, count); },
+                RecordShapes(plan, heights), NarrowRows(plan)) {}
 
   void Share(mpc::Context&) override { own_->Open(); }
 
@@ -81,6 +85,11 @@ class OwnerPoissonSource final : public BatchSource {
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
  private:
+  [[nodiscard]] RingMatrix MakeRows(mpc::Index first, mpc::Index count) {
+    if (first == 0) own_->Next();
+    return own_->Rows(first, count);
+  }
+
   const StepPlan& plan_;
   std::unique_ptr<OwnBatches> own_;
   protocols::InputAhead inputs_;
@@ -165,7 +174,9 @@ class FullSource final : public BatchSource {
       return;
     }
     own_->Open();
-    batch_ = ToBatch(plan_, protocols::InputEach(party, own_->Next(), RecordShapes(plan_, heights_)));
+    own_->Next();
+    const RingMatrix rows = own_->Rows(0, heights_.at(static_cast<std::size_t>(party.self())));
+    batch_ = ToBatch(plan_, protocols::InputEach(party, rows, RecordShapes(plan_, heights_)));
   }
 
   const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }

@@ -52,8 +52,10 @@ class OwnBatches {
 
   /// Once, before the first of them.
   virtual void Open() {}
-  /// Of the next batch, encoded, in its slots. By the thread that deals ahead where owners input each batch afresh.
-  [[nodiscard]] virtual mpc::RingMatrix Next() = 0;
+  /// Draws the next batch. This and what follows: by the thread that deals ahead where owners input each batch afresh.
+  virtual void Next() = 0;
+  /// Slots [first, first + count) of it, encoded; each once, in their order.
+  [[nodiscard]] virtual mpc::RingMatrix Rows(mpc::Index first, mpc::Index count) = 0;
 };
 
 /// Owner-poisson or full sampling of a horizontal partition, with slots as of `heights` and what `own` puts into them: each

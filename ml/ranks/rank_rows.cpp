@@ -1,6 +1,7 @@
 #include "ml/ranks/rank_rows.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,10 +52,11 @@ Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const std::vector<s
   return slots;
 }
 
-mpc::RingMatrix EncodeHanded(const StepPlan& plan, Slots slots) {
-  OwnRecords records{.x = std::move(slots.features), .y = {}};
+mpc::RingMatrix EncodeHanded(const StepPlan& plan, const Slots& slots, mpc::Index first, mpc::Index count) {
+  OwnRecords records{.x = slots.features.middleRows(first, count), .y = {}};
   std::vector<std::int64_t> rows;
-  for (const SlotLabel& slot : slots.labels) {
+  for (const SlotLabel& slot :
+       std::span(slots.labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))) {
     rows.push_back(slot.record == 1 ? static_cast<std::int64_t>(rows.size()) : kPadding);
     records.y.push_back(slot.label);
     if (plan.record_weights.largest > 0) records.weights.push_back(slot.weight);
@@ -71,21 +73,24 @@ class HandedBatches final : public OwnBatches {
         own_(own),
         ranks_(ranks),
         height_(RankLimits(plan.settings, ranks.count()).at(static_cast<std::size_t>(self))),
-        coins_(std::move(coins)) {}
+        coins_(std::move(coins)),
+        handed_(height_, plan.settings.features) {}
 
   void Open() override { channel_ = ranks_.NewChannel(); }
 
-  mpc::RingMatrix Next() override {
-    Slots handed(height_, plan_.settings.features);
+  void Next() override {
     std::vector<std::int64_t> rows;
     if (ranks_.rank() == 0)
       rows = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), ranks_.count() * height_);
     {
       Slots all = ReadSlots(plan_, own_, rows);
-      channel_->Scatter(Memory(all.features), Memory(handed.features));
-      channel_->Scatter(Memory(all.labels), Memory(handed.labels));
+      channel_->Scatter(Memory(all.features), Memory(handed_.features));
+      channel_->Scatter(Memory(all.labels), Memory(handed_.labels));
     }
-    return EncodeHanded(plan_, std::move(handed));
+  }
+
+  mpc::RingMatrix Rows(mpc::Index first, mpc::Index count) override {
+    return EncodeHanded(plan_, handed_, first, count);
   }
 
  private:
@@ -96,6 +101,7 @@ class HandedBatches final : public OwnBatches {
   const std::int64_t height_;
   std::unique_ptr<mpc::Ranks> channel_;
   RandomStream coins_;
+  Slots handed_;  ///< of the batch that was drawn last
 };
 
 }  // namespace

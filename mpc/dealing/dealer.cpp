@@ -36,40 +36,41 @@ RingMatrix Dealer::Roots(int role, Index count) const {
   return Draw(role == roles_.a ? roles_.a : roles_.dealer, Purpose::kRoots, count, 2);
 }
 
-Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const {
-  RequireFits(narrow, values.cols());
-  if (narrow.packed() > 0) return ShareNarrow(std::move(values), purpose, narrow);
+Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose) const {
   RingMatrix of_a = Draw(roles_.a, purpose, values.rows(), values.cols());
   SubtractWords(values.data(), of_a.data(), values.size(), values.data());
   send_(roles_.b, ToBytes(values));
   return {.of_a = NarrowMatrix(std::move(of_a)), .of_b = NarrowMatrix(std::move(values))};
 }
 
-Dealer::Parts Dealer::ShareNarrow(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const {
-  const Index rows = values.rows();
-  const Index cols = values.cols();
+Dealer::Parts Dealer::ShareRows(Index rows, Index cols, const MakeRows& make, Purpose purpose,
+                                const NarrowColumns& narrow) const {
+  RequireFits(narrow, cols);
+  const auto made = [&](Index first, Index count) {
+    RingMatrix values = make(first, count);
+    Require(values.rows() == count && values.cols() == cols, "Dealer::ShareRows: rows of another shape");
+    return values;
+  };
   const Index packed = narrow.packed();
+  if (packed == 0) return Share(made(0, rows), purpose);
   Parts parts{.of_a = {rows, cols, narrow}, .of_b = {rows, cols, narrow}};
-  BitMatrix planes = BitMatrix::ToBeWritten(narrow.width, rows * packed);
+  net::Bytes message(PackedBytes(narrow.width, rows * packed));
   RingMatrix drawn(std::min(rows, kRowsAtOnce), cols);
-  RingMatrix left(drawn.rows(), packed);
   for (Index row = 0; row < rows; row += drawn.rows()) {
     const Index here = std::min(drawn.rows(), rows - row);
-    const std::span<Word> part(drawn.data(), static_cast<std::size_t>(here * cols));
+    RingMatrix values = made(row, here);
+    const std::span<Word> part(drawn.data(), static_cast<std::size_t>(values.size()));
     if (row == 0) {
       prss_.Fill(roles_.a, purpose, operation_, part);
     } else {
       prss_.Continue(roles_.a, part);
     }
+    SubtractWords(values.data(), drawn.data(), values.size(), values.data());
     parts.of_a.PutRows(row, here, {.data = drawn.data(), .stride = cols});
-    Word* const from = values.data() + row * cols;
-    SubtractWords(from, drawn.data(), here * cols, from);
-    parts.of_b.PutRows(row, here, {.data = from, .stride = cols});
-    left.topRows(here) = values.block(row, 0, here, packed);
-    PutPlanes({left.data(), static_cast<std::size_t>(here * packed)}, narrow.width, row * packed, planes);
+    parts.of_b.PutRows(row, here, {.data = values.data(), .stride = cols});
+    PutPacked(ToPlanes(values.leftCols(packed), narrow.width), row * packed, rows * packed, message);
   }
-  values.resize(0, 0);  // not beside the message
-  send_(roles_.b, Pack(planes));
+  send_(roles_.b, std::move(message));
   if (packed < cols) send_(roles_.b, ToBytes(parts.of_b.whole));
   return parts;
 }

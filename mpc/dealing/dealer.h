@@ -48,17 +48,21 @@ class Dealer {
     NarrowMatrix of_a;
     NarrowMatrix of_b;
   };
-  /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element. Narrow columns are
-  /// shared modulo 2^width, and B's part of them sent in a message of its own before the others: WireBytes in all.
-  Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal, const NarrowColumns& narrow = {}) const;
+  /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element.
+  Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal) const;
+  /// Makes rows [first, first + count) of a matrix: all of its rows, in their order, each once.
+  using MakeRows = std::function<RingMatrix(Index first, Index count)>;
+  /// The same of a matrix of `rows` x `cols`. Narrow columns are shared modulo 2^width, and B's part of them sent in a
+  /// message of its own before the others: WireBytes in all. With narrow columns no matrix of words is there at once.
+  /// Throws ContractError on rows of another shape, before anything is sent.
+  Parts ShareRows(Index rows, Index cols, const MakeRows& make, Purpose purpose,
+                  const NarrowColumns& narrow) const;
   /// The same modulo 2^32: B's part is sent, 4 bytes an element.
   void ShareHalves(HalfMatrix values) const;
   /// `words` to both A and B as they are: 16 bytes a word.
   void SendSame(const RingMatrix& words) const;
 
  private:
-  /// Share where there are packed columns.
-  Parts ShareNarrow(RingMatrix values, Purpose purpose, const NarrowColumns& narrow) const;
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, Index rows, Index cols) const;
 
   Prss& prss_;

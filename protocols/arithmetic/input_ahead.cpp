@@ -18,10 +18,7 @@ class InputAhead::Made {
   explicit Made(Make make) : make_(std::move(make)) {}
 
   void MakeAndDeal(const mpc::Dealer& owner, const Shape& shape, const mpc::NarrowColumns& narrow) {
-    RingMatrix values = make_();
-    Require(values.rows() == shape.rows && values.cols() == shape.cols,
-            "InputAhead: the own values have another shape than announced");
-    mpc::Dealer::Parts parts = owner.Share(std::move(values), mpc::Purpose::kInput, narrow);
+    mpc::Dealer::Parts parts = owner.ShareRows(shape.rows, shape.cols, make_, mpc::Purpose::kInput, narrow);
     const std::lock_guard lock(mutex_);
     made_.push_back(std::move(parts));
   }

@@ -19,9 +19,9 @@ namespace trefoil::protocols {
 /// that it has in common with the next party is drawn from their PRG, the other one is sent to the previous party.
 class InputAhead {
  public:
-  /// This party's values for the next run, of its shape. Called once for each run, in the order of the runs, in the
-  /// program's thread or in the one that deals ahead.
-  using Make = std::function<mpc::RingMatrix()>;
+  /// Rows of this party's values for the next run, which begins with row 0: all of its shape, in the order of the runs, in
+  /// the program's thread or in the one that deals ahead.
+  using Make = mpc::Dealer::MakeRows;
 
   /// All parties give the same shapes, by owner; an owner with a shape without elements has no input. The narrow columns
   /// are shared modulo 2^width, so what is computed from them is right modulo 2^width alone.

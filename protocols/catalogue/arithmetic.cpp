@@ -34,6 +34,13 @@ mpc::NarrowColumns NarrowOf(const Size& s) { return {.columns = 1, .width = s.wi
 
 std::array<Index, 3> ItemsEach(const Size& s) { return {s.count, s.count, s.count}; }
 
+/// The same values for each run.
+InputAhead::Make RowsOf(RingMatrix values) {
+  return [own = std::move(values)](Index first, Index count) -> RingMatrix {
+    return own.middleRows(first, count);
+  };
+}
+
 /// Without an input.
 constexpr auto kNothing = [](Context&, Inputs&, const Size&) { return 0; };
 constexpr auto kOwn = [](Context&, Inputs& inputs, const Size& s) { return inputs.Own(s.count, 1); };
@@ -76,7 +83,7 @@ std::vector<Entry> InputEntries() {
        .cost = [](const Size& s) { return InputAheadCost(OneEach(s)); },
        .prepare = On(
            [](Context&, Inputs& inputs, const Size& s) {
-             return std::make_shared<InputAhead>([own = inputs.Own(s.count, 1)] { return own; }, OneEach(s));
+             return std::make_shared<InputAhead>(RowsOf(inputs.Own(s.count, 1)), OneEach(s));
            },
            [](Context& p, const auto& ahead, const Size&) { return ahead->Next(p); })},
       {.name = "input_ahead_narrow",
@@ -86,8 +93,7 @@ std::vector<Entry> InputEntries() {
        .cost = [](const Size& s) { return InputAheadCost(OneEach(s), NarrowOf(s)); },
        .prepare = On(
            [](Context&, Inputs& inputs, const Size& s) {
-             return std::make_shared<InputAhead>([own = inputs.Own(s.count, 1)] { return own; }, OneEach(s),
-                                                 NarrowOf(s));
+             return std::make_shared<InputAhead>(RowsOf(inputs.Own(s.count, 1)), OneEach(s), NarrowOf(s));
            },
            [](Context& p, const auto& ahead, const Size&) { return ahead->Next(p); })},
       {.name = "input_bits",

@@ -182,6 +182,25 @@ TEST(TakePlanes, GivesAPartAsWords) {
   EXPECT_THROW(TakePlanes(from, 128, {part.data(), 128}), ContractError);
 }
 
+// At every place within a byte.
+TEST(PutPacked, PutsPartsWhereTheWholeHasThem) {
+  for (const Index count : {1, 63, 64, 65, 127, 200, 203}) {
+    const RingMatrix words = RandomWords(5, count, 1);
+    for (const int width : {1, 9, 40, 64}) {
+      net::Bytes message(PackedBytes(width, count));
+      for (const Index first : {128, 0, 64, 192}) {
+        const Index here = std::min<Index>(64, count - first);
+        if (here > 0) PutPacked(ToPlanes(words.middleRows(first, here), width), first, count, message);
+      }
+      EXPECT_EQ(message, Pack(ToPlanes(words, width))) << count << " of " << width << " bits";
+    }
+  }
+  net::Bytes message(PackedBytes(9, 20));
+  const BitMatrix bits = ToPlanes(RandomWords(5, 20, 1), 9);
+  EXPECT_THROW(PutPacked(bits, 1, 20, message), ContractError);
+  EXPECT_THROW(PutPacked(bits, 0, 21, message), ContractError);
+}
+
 TEST(BitMatrix, XorMayTakeTheMemoryOfItsLeftOperand) {
   const BitMatrix a = ToPlanes(RandomWords(1, 70, 1), 9);
   const BitMatrix b = ToPlanes(RandomWords(2, 70, 1), 9);

@@ -108,7 +108,7 @@ TEST(Preprocessing, DealsTheFirstRunInLineAndNoOther) {
     std::atomic<int> made_here = 0;
     std::atomic<int> made = 0;
     protocols::InputAhead inputs(
-        [&, program = std::this_thread::get_id()] {
+        [&, program = std::this_thread::get_id()](Index, Index) -> RingMatrix {
           ++made;
           if (std::this_thread::get_id() == program) ++made_here;
           return RingMatrix::Zero(2, 1);
@@ -165,7 +165,7 @@ TEST(Preprocessing, MakesNoMoreAheadThanItMay) {
   (void)RunParties(Seed{1}, [&](Context& party) {
     std::atomic<int> made = 0;
     protocols::InputAhead inputs(
-        [&] {
+        [&](Index, Index) -> RingMatrix {
           ++made;
           return RingMatrix::Zero(2, 1);
         },
@@ -259,7 +259,7 @@ TEST(Preprocessing, EndsWithWhatKeptAPartyFromDealing) {
       [&](Context& party) {
         int made = 0;
         protocols::InputAhead inputs(
-            [&made, self = party.self()]() -> RingMatrix {
+            [&made, self = party.self()](Index, Index) -> RingMatrix {
               if (self == 1 && ++made == 3) throw DataError("row 7: found NaN, expected a number");
               return RingMatrix::Zero(2, 1);
             },

@@ -16,6 +16,15 @@ namespace {
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
+/// Each run's values are what next() gives.
+template <typename Next>
+InputAhead::Make RowsOf(Next next) {
+  return [next, values = RingMatrix()](mpc::Index first, mpc::Index count) mutable -> RingMatrix {
+    if (first == 0) values = next();
+    return values.middleRows(first, count);
+  };
+}
+
 constexpr std::array<Shape, 3> kShapes{Shape{4, 2}, Shape{0, 0}, Shape{5, 1}};
 
 RingMatrix ValuesOf(std::size_t owner, int run) {
@@ -28,7 +37,7 @@ TEST(InputAhead, SharesEveryOwnersNextValuesInNoRound) {
     (void)RunParties(Seed{1}, [&](mpc::Context& party) {
       const auto self = static_cast<std::size_t>(party.self());
       int next = 0;
-      InputAhead inputs([&] { return ValuesOf(self, next++); }, kShapes);
+      InputAhead inputs(RowsOf([&] { return ValuesOf(self, next++); }), kShapes);
       mpc::Preprocessing runs(party, {.runs = 4, .ahead = ahead, .rotate = true});
       for (int k = 0; k < 4; ++k) {
         std::array<mpc::ArithShare, 3> shares;
@@ -55,7 +64,8 @@ TEST(InputAhead, StacksAllOwnersAndCutsTheirColumns) {
     return RunParties(Seed{1}, [&](mpc::Context& party) {
       const auto self = static_cast<std::size_t>(party.self());
       std::uint64_t seed = 10 * self;
-      InputAhead inputs([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }, kEach);
+      InputAhead inputs(RowsOf([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }),
+                        kEach);
       mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
       Blocks blocks;
       for (int k = 0; k < 2; ++k) runs.Run([&](mpc::Context& run) { blocks = next(inputs, run); });
@@ -96,7 +106,7 @@ TEST(InputAhead, SharesNarrowColumnsModuloTheirWidthInAsManyBits) {
     };
     (void)RunParties(Seed{3}, [&](mpc::Context& party) {
       const auto self = static_cast<std::size_t>(party.self());
-      InputAhead inputs([&] { return values(self); }, kEach, narrow);
+      InputAhead inputs(RowsOf([&] { return values(self); }), kEach, narrow);
       mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
       for (int k = 0; k < 2; ++k) {
         std::array<mpc::ArithShare, 3> shares;
@@ -131,8 +141,8 @@ TEST(InputAhead, HoldsNarrowColumnsAsTheyCameAndNothingOfComponentsThatAreZero) 
     return RunParties(Seed{1}, [&](mpc::Context& party) {
       const auto self = static_cast<std::size_t>(party.self());
       std::uint64_t seed = 10 * self;
-      InputAhead inputs([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }, kEach,
-                        kNarrow);
+      InputAhead inputs(RowsOf([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }),
+                        kEach, kNarrow);
       mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
       std::optional<decltype(next(inputs, party))> last;
       for (int k = 0; k < 2; ++k) runs.Run([&](mpc::Context& run) { last = next(inputs, run); });
@@ -171,7 +181,7 @@ TEST(InputAhead, HoldsNarrowColumnsAsTheyCameAndNothingOfComponentsThatAreZero) 
 
 TEST(InputAhead, RefusesWidthsThatAreNotThoseOfAllColumns) {
   (void)RunParties(Seed{2}, [](mpc::Context& party) {
-    InputAhead inputs([] { return RingMatrix::Zero(2, 3); }, {Shape{2, 3}, Shape{2, 3}, Shape{2, 3}});
+    InputAhead inputs(RowsOf([] { return RingMatrix::Zero(2, 3); }), {Shape{2, 3}, Shape{2, 3}, Shape{2, 3}});
     for (const auto& widths : {std::vector<mpc::Index>{2}, std::vector<mpc::Index>{2, 2}})
       EXPECT_THROW((void)inputs.NextStacked(party, widths), ContractError);
     EXPECT_EQ(party.transport().counters().messages, 0U);
@@ -180,12 +190,15 @@ TEST(InputAhead, RefusesWidthsThatAreNotThoseOfAllColumns) {
 }
 
 TEST(InputAhead, RefusesValuesOfAnotherShape) {
-  const auto sent = RunParties(Seed{2}, [](mpc::Context& party) {
-    InputAhead inputs([] { return RingMatrix::Zero(3, 1); }, {Shape{2, 1}, Shape{2, 1}, Shape{2, 1}});
-    EXPECT_THROW((void)inputs.Next(party), ContractError);
-    return party.transport().counters().messages;
-  });
-  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+  for (const mpc::NarrowColumns& narrow : {mpc::NarrowColumns{}, mpc::NarrowColumns{1, 40}}) {
+    const auto sent = RunParties(Seed{2}, [&](mpc::Context& party) {
+      InputAhead inputs([](mpc::Index, mpc::Index) -> RingMatrix { return RingMatrix::Zero(3, 1); },
+                        {Shape{2, 1}, Shape{2, 1}, Shape{2, 1}}, narrow);
+      EXPECT_THROW((void)inputs.Next(party), ContractError);
+      return party.transport().counters().messages;
+    });
+    EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+  }
 }
 
 }  // namespace
