@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -87,15 +88,13 @@ double OnNormLattice(const StepPlan& plan, double bound) {
       std::ldexp(std::floor(std::ldexp(bound * bound, plan.row_norm_bits)), -plan.row_norm_bits));
 }
 
-/// Encodes `height` slots: slot k as record rows[k], or, where that is kPadding or there is none, some other
-/// record of the owner's (RowsToRead) into memory that nobody reads, its own row staying zero.
-/// encode(row, out, to) writes a record to row `to` of `out`.
+/// Encodes slot k as record rows[k], or, where that is kPadding or there is none, record read[k] into memory that nobody
+/// reads, its own row staying zero. encode(row, out, to) writes a record to row `to` of `out`.
 template <typename Encode>
-RingMatrix EncodeSlots(const std::vector<std::int64_t>& rows, std::int64_t held, Index height, Index columns,
+RingMatrix EncodeSlots(std::span<const std::int64_t> rows, std::span<const std::int64_t> read, Index columns,
                        Encode encode) {
-  RingMatrix out = RingMatrix::Zero(height, columns);
+  RingMatrix out = RingMatrix::Zero(static_cast<Index>(read.size()), columns);
   RingMatrix unread(1, columns);
-  const auto read = RowsToRead(rows, held, height);
   for (std::size_t k = 0; k < read.size(); ++k) {
     if (read[k] == kPadding) continue;
     const bool padding = k >= rows.size() || rows[k] == kPadding;
@@ -183,15 +182,19 @@ Index EncodedColumns(const StepPlan& plan) {
 
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
                          std::int64_t height) {
+  return EncodeRecords(plan, own, rows, RowsToRead(rows, own.rows(), height));
+}
+
+RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, std::span<const std::int64_t> rows,
+                         std::span<const std::int64_t> read) {
   const Index features = plan.settings.features;
   const Word one = OneOf(plan);
-  return EncodeSlots(
-      rows, own.rows(), height, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
-        const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
-        EncodeLabel(plan, own, row, out, to, features);
-        out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
-        EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
-      });
+  return EncodeSlots(rows, read, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
+    const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
+    EncodeLabel(plan, own, row, out, to, features);
+    out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
+    EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
+  });
 }
 
 Index BlockColumns(const StepPlan& plan, int owner) {
@@ -208,7 +211,7 @@ RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
   const Index features = vertical.features.at(self);
   const Word one = OneOf(plan);
   const bool labels = owner == vertical.label_party;
-  return EncodeSlots(rows, own.rows(), height, BlockColumns(plan, owner),
+  return EncodeSlots(rows, RowsToRead(rows, own.rows(), height), BlockColumns(plan, owner),
                      [&](std::int64_t row, RingMatrix& out, Index to) {
                        const std::uint64_t squared = EncodeRow(plan, own, row, bound, out, to);
                        out(to, features) = RoundedUp(plan, squared + (labels ? one * one : 0));
@@ -248,7 +251,7 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
   std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
   std::iota(rows.begin(), rows.end(), first);
   const StepPlan whole = WithWholeRows(plan);
-  return EncodeSlots(rows, own.rows(), height, plan.settings.features + 1,
+  return EncodeSlots(rows, RowsToRead(rows, own.rows(), height), plan.settings.features + 1,
                      [&](std::int64_t row, RingMatrix& out, Index to) {
                        (void)EncodeRow(whole, own, row, plan.settings.row_norm, out, to);
                        out(to, plan.settings.features) = OneOf(whole);

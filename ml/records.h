@@ -45,6 +45,13 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
+/// The same of some of a batch's slots. `read`: what RowsToRead() has for them, of the whole batch. Chosen for each piece by
+/// itself, the records that are read in place of padding would tell how many were drawn: a piece of padding alone reads
+/// always the same.
+[[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
+                                            std::span<const std::int64_t> rows,
+                                            std::span<const std::int64_t> read);
+
 /// Rows `first` to `first` + count - 1 of `own` and their mask bits alone, (p + 1) columns, then zeros up to
 /// `height`, in a time as EncodeRecords. Labels are not used. Throws: DataError as EncodeRecords.
 [[nodiscard]] mpc::RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t first,

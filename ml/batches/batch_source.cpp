@@ -45,11 +45,16 @@ class DrawnBatches final : public OwnBatches {
         self_(self),
         height_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]) {}
 
-  void Next() override { rows_ = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), height_); }
+  void Next() override {
+    rows_ = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), height_);
+    read_ = RowsToRead(rows_, own_.rows(), height_);
+  }
 
   RingMatrix Rows(mpc::Index first, mpc::Index count) override {
-    const auto begin = rows_.begin() + first;
-    return EncodeRecords(plan_, own_, {begin, begin + count}, count);
+    const auto piece = [&](const std::vector<std::int64_t>& of_slots) {
+      return std::span(of_slots).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    };
+    return EncodeRecords(plan_, own_, piece(rows_), piece(read_));
   }
 
  private:
@@ -59,6 +64,7 @@ class DrawnBatches final : public OwnBatches {
   const std::int64_t height_;
   RandomStream coins_ = RandomStream::FromSystem();
   std::vector<std::int64_t> rows_;  ///< by slot
+  std::vector<std::int64_t> read_;  ///< by slot: RowsToRead
 };
 
 class OwnerPoissonSource final : public BatchSource {
