@@ -44,8 +44,8 @@ std::vector<Word> AsPlanes(const std::vector<Word>& words, Index lanes) {
   return {planes.words().data(), planes.words().data() + planes.words().size()};
 }
 
-/// What was received, and the streams that the receiver drew or could have drawn. Words of one column also as
-/// bits.
+/// What was received, which alone is in the transcript, and the streams that the receiver drew or could have
+/// drawn. Words of one column also as bits.
 std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>& draws, Index lanes) {
   const auto is_bits = [lanes](const std::vector<Word>& words) {
     return words.size() % static_cast<std::size_t>(lanes) != 0;
@@ -53,7 +53,7 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
   std::vector<Seen> seen;
   for (Event& event : transcript) {
     const net::Bytes payload = std::move(event.payload);
-    if (!event.received || payload.empty()) continue;
+    if (payload.empty()) continue;
     seen.push_back({.order = {event.operation, event.lane, event.stamp},
                     .name = "from party " + std::to_string(event.peer),
                     .received = true,
@@ -70,10 +70,11 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
                .words = WordsOf(draw)};
     drawn.bits = is_bits(drawn.words);
     if (drawn.words.size() == static_cast<std::size_t>(lanes)) {
-      seen.push_back(drawn);
-      seen.back().name += " as bits";
-      seen.back().bits = true;
-      seen.back().words = AsPlanes(drawn.words, lanes);
+      seen.push_back({.order = drawn.order,
+                      .name = drawn.name + " as bits",
+                      .received = false,
+                      .bits = true,
+                      .words = AsPlanes(drawn.words, lanes)});
     }
     seen.push_back(std::move(drawn));
   }
@@ -192,7 +193,7 @@ std::array<View, 3> ViewsOfLanes(const ProtocolCase& protocol, Seed seed, Index 
   Require(lanes % (3 * 64) == 0, "ViewsOfLanes: thirds of whole words of lanes");
   std::array<Transcript, 3> transcripts;
   std::array<DrawLog, 3> logs;
-  (void)RunPartiesOver(MakeRecordingTransports(transcripts), LoggedPrss(seed, logs),
+  (void)RunPartiesOver(MakeRecordingTransports(transcripts, Recorded::kReceived), LoggedPrss(seed, logs),
                        [&](mpc::Context& party) {
                          (void)protocol.run(party, lanes, secret);
                          return true;
@@ -209,7 +210,8 @@ std::array<View, 3> ViewsOfLanes(const ProtocolCase& protocol, Seed seed, Index 
 std::array<View, 3> ViewsOfSessions(const ProtocolCase& protocol, Seed seed, int sessions, Word secret) {
   std::array<Transcript, 3> transcripts;
   // Threads, links and pool stay; keys and all counters of a context are new in every session.
-  return RunPartiesOver(MakeRecordingTransports(transcripts), seed, [&](mpc::Context& party) {
+  auto transports = MakeRecordingTransports(transcripts, Recorded::kReceived);
+  return RunPartiesOver(std::move(transports), seed, [&](mpc::Context& party) {
     Transcript& transcript = transcripts[static_cast<std::size_t>(party.self())];
     Columns columns(sessions);
     for (int session = 0; session < sessions; ++session) {

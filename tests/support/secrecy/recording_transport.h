@@ -29,18 +29,22 @@ inline std::size_t CountReceived(const Transcript& transcript) {
       std::count_if(transcript.begin(), transcript.end(), [](const Event& event) { return event.received; }));
 }
 
-/// NOT SECRET: keeps a copy of every payload. The transcript outlives the transport.
+/// What a transcript is to have.
+enum class Recorded { kAll, kReceived };
+
+/// NOT SECRET: keeps a copy of every payload that is to be recorded. The transcript outlives the transport.
 class RecordingTransport final : public net::Transport {
  public:
-  RecordingTransport(std::unique_ptr<net::Transport> inner, Transcript& transcript)
-      : Transport(inner->self()), inner_(std::move(inner)), transcript_(transcript) {}
+  RecordingTransport(std::unique_ptr<net::Transport> inner, Transcript& transcript, Recorded recorded)
+      : Transport(inner->self()), inner_(std::move(inner)), transcript_(transcript), recorded_(recorded) {}
 
   void Abort(net::AbortReason reason) noexcept override { inner_->Abort(reason); }
   void Interrupt() noexcept override { inner_->Interrupt(); }
 
  protected:
   void Write(int peer, net::Message message) override {
-    Record({.received = false, .peer = peer, .payload = message.payload, .lane = message.lane});
+    if (recorded_ == Recorded::kAll)
+      Record({.received = false, .peer = peer, .payload = message.payload, .lane = message.lane});
     WriteThrough(*inner_, peer, std::move(message));
   }
   net::Message Read(int peer, net::Lane lane) override {
@@ -58,13 +62,16 @@ class RecordingTransport final : public net::Transport {
   std::unique_ptr<net::Transport> inner_;
   std::mutex mutex_;  // branches record side by side
   Transcript& transcript_;
+  Recorded recorded_;
 };
 
 /// Local transports that record into `transcripts`, one a party.
-inline Transports MakeRecordingTransports(std::array<Transcript, net::kParties>& transcripts) {
+inline Transports MakeRecordingTransports(std::array<Transcript, net::kParties>& transcripts,
+                                          Recorded recorded = Recorded::kAll) {
   Transports transports = net::MakeLocalTransports(kPartyPatience);
   for (std::size_t self = 0; self < transports.size(); ++self) {
-    transports[self] = std::make_unique<RecordingTransport>(std::move(transports[self]), transcripts[self]);
+    transports[self] =
+        std::make_unique<RecordingTransport>(std::move(transports[self]), transcripts[self], recorded);
   }
   return transports;
 }
