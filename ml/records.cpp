@@ -103,6 +103,19 @@ RingMatrix EncodeSlots(std::span<const std::int64_t> rows, std::span<const std::
   return out;
 }
 
+/// Columns as EncodeRecords.
+RingMatrix EncodeAllColumns(const StepPlan& plan, const OwnRecords& own, std::span<const std::int64_t> rows,
+                            std::span<const std::int64_t> read) {
+  const Index features = plan.settings.features;
+  const Word one = OneOf(plan);
+  return EncodeSlots(rows, read, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
+    const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
+    EncodeLabel(plan, own, row, out, to, features);
+    out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
+    EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
+  });
+}
+
 /// Rows from 0 to before `count` for which taken(row) is 1 and not 0; without a branch on which those are.
 template <typename Taken>
 std::vector<std::int64_t> RowsWhere(std::int64_t count, Taken taken) {
@@ -182,19 +195,15 @@ Index EncodedColumns(const StepPlan& plan) {
 
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
                          std::int64_t height) {
-  return EncodeRecords(plan, own, rows, RowsToRead(rows, own.rows(), height));
+  return EncodeAllColumns(plan, own, rows, RowsToRead(rows, own.rows(), height));
 }
 
-RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, std::span<const std::int64_t> rows,
-                         std::span<const std::int64_t> read) {
-  const Index features = plan.settings.features;
-  const Word one = OneOf(plan);
-  return EncodeSlots(rows, read, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
-    const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
-    EncodeLabel(plan, own, row, out, to, features);
-    out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
-    EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
-  });
+RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const BatchSlots& slots,
+                         std::int64_t first, std::int64_t count) {
+  const auto piece = [&](const std::vector<std::int64_t>& of_slots) {
+    return std::span(of_slots).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  };
+  return EncodeAllColumns(plan, own, piece(slots.rows), piece(slots.read));
 }
 
 Index BlockColumns(const StepPlan& plan, int owner) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/secrets/random.h"
@@ -45,12 +46,21 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
-/// The same of some of a batch's slots. `read`: what RowsToRead() has for them, of the whole batch. Chosen for each piece by
-/// itself, the records that are read in place of padding would tell how many were drawn: a piece of padding alone reads
-/// always the same.
+/// The slots of a whole batch, for those who encode it piece by piece. Were it chosen for each piece by itself what is read in
+/// place of padding, it would tell how many were drawn: a piece of padding alone would always read the same.
+struct BatchSlots {
+  BatchSlots() = default;
+  /// `held`: how many records the owner has.
+  BatchSlots(std::vector<std::int64_t> of_batch, std::int64_t held)
+      : rows(std::move(of_batch)), read(RowsToRead(rows, held, static_cast<std::int64_t>(rows.size()))) {}
+
+  std::vector<std::int64_t> rows;  ///< kPadding where there is no record
+  std::vector<std::int64_t> read;  ///< RowsToRead
+};
+
+/// The same of slots [first, first + count).
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
-                                            std::span<const std::int64_t> rows,
-                                            std::span<const std::int64_t> read);
+                                            const BatchSlots& slots, std::int64_t first, std::int64_t count);
 
 /// Rows `first` to `first` + count - 1 of `own` and their mask bits alone, (p + 1) columns, then zeros up to
 /// `height`, in a time as EncodeRecords. Labels are not used. Throws: DataError as EncodeRecords.

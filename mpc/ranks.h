@@ -25,7 +25,7 @@ class Ranks {
 
   /// Rank 0's `bytes` to all.
   virtual void Broadcast(std::span<std::byte> bytes) = 0;
-  /// Part r of rank 0's `all`, of as many bytes as `own`, to rank r. Of the others `all` is empty.
+  /// Part r of rank 0's `all`, of as many bytes as `own`, to rank r; `own` may be part 0 itself. Others' `all` is empty.
   virtual void Scatter(std::span<const std::byte> all, std::span<std::byte> own) = 0;
   /// The way back: every rank's `own`, one behind the other, to rank 0's `all`.
   virtual void Gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;

@@ -46,15 +46,11 @@ class DrawnBatches final : public OwnBatches {
         height_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]) {}
 
   void Next() override {
-    rows_ = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), height_);
-    read_ = RowsToRead(rows_, own_.rows(), height_);
+    slots_ = BatchSlots(PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), height_), own_.rows());
   }
 
   RingMatrix Rows(mpc::Index first, mpc::Index count) override {
-    const auto piece = [&](const std::vector<std::int64_t>& of_slots) {
-      return std::span(of_slots).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-    };
-    return EncodeRecords(plan_, own_, piece(rows_), piece(read_));
+    return EncodeRecords(plan_, own_, slots_, first, count);
   }
 
  private:
@@ -63,8 +59,7 @@ class DrawnBatches final : public OwnBatches {
   const int self_;
   const std::int64_t height_;
   RandomStream coins_ = RandomStream::FromSystem();
-  std::vector<std::int64_t> rows_;  ///< by slot
-  std::vector<std::int64_t> read_;  ///< by slot: RowsToRead
+  BatchSlots slots_;
 };
 
 class OwnerPoissonSource final : public BatchSource {

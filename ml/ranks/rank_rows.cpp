@@ -1,5 +1,6 @@
 #include "ml/ranks/rank_rows.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,18 +30,35 @@ struct Slots {
       : features(count, columns), labels(static_cast<std::size_t>(count)) {}
 };
 
-/// The records that are in slots, and others that are read for padding.
-Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  Slots slots(count, plan.settings.features);
-  const auto read = RowsToRead(rows, own.rows(), count);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
+/// Fetches a record that is read soon: records lie apart in memory, and each would be waited for.
+void Fetch(const OwnRecords& own, std::int64_t record) {
+  if (own.stored || record == kPadding) return;
+  constexpr mpc::Index kLine = 64 / sizeof(float);
+  const float* features = own.x.row(record).data();
+  for (mpc::Index k = 0; k < own.x.cols(); k += kLine) __builtin_prefetch(features + k);
+}
+
+/// The features of a record, without a copy in between.
+void ReadFeatures(const OwnRecords& own, std::int64_t record, std::span<float> out) {
+  if (own.stored) {
+    own.stored->read(record, out);
+  } else {
+    std::copy_n(own.x.row(record).data(), out.size(), out.begin());
+  }
+}
+
+/// The records that are in slots from `first` on, and others that are read for padding; those before are nothing.
+Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const BatchSlots& batch, std::size_t first) {
+  const auto& [rows, read] = batch;
+  Slots slots(static_cast<std::int64_t>(rows.size()), plan.settings.features);
+  for (std::size_t k = first; k < rows.size(); ++k) {
+    if (k + 1 < rows.size()) Fetch(own, read[k + 1]);
     auto features = slots.features.row(static_cast<mpc::Index>(k));
     if (read[k] == kPadding) {
       features.setZero();  // it is sent
       continue;
     }
-    features = own.Row(read[k]);
+    ReadFeatures(own, read[k], {features.data(), static_cast<std::size_t>(features.size())});
     // Where its number is still known. A sum of zeros but for what is not finite: allFinite() would take as long as the copy.
     if (!((features.array() * 0).sum() == 0))
       throw DataError("record " + std::to_string(read[k] + 1) + ": a feature is not a finite number");
@@ -74,26 +92,34 @@ class HandedBatches final : public OwnBatches {
         ranks_(ranks),
         height_(RankLimits(plan.settings, ranks.count()).at(static_cast<std::size_t>(self))),
         coins_(std::move(coins)),
-        handed_(height_, plan.settings.features) {}
+        handed_(ranks.rank() > 0 ? height_ : 0, plan.settings.features) {}
 
   void Open() override { channel_ = ranks_.NewChannel(); }
 
   void Next() override {
-    std::vector<std::int64_t> rows;
-    if (ranks_.rank() == 0)
-      rows = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), ranks_.count() * height_);
-    {
-      Slots all = ReadSlots(plan_, own_, rows);
-      channel_->Scatter(Memory(all.features), Memory(handed_.features));
-      channel_->Scatter(Memory(all.labels), Memory(handed_.labels));
-    }
+    if (ranks_.rank() == 0) return HandOut();
+    channel_->Scatter({}, Memory(handed_.features));
+    channel_->Scatter({}, Memory(handed_.labels));
   }
 
   mpc::RingMatrix Rows(mpc::Index first, mpc::Index count) override {
-    return EncodeHanded(plan_, handed_, first, count);
+    if (ranks_.rank() > 0) return EncodeHanded(plan_, handed_, first, count);
+    return EncodeRecords(plan_, own_, slots_, first, count);
   }
 
  private:
+  /// Its own slots it encodes where the records are, without the copies that others' take.
+  void HandOut() {
+    auto rows = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), ranks_.count() * height_);
+    slots_ = BatchSlots(std::move(rows), own_.rows());
+    Slots all = ReadSlots(plan_, own_, slots_, static_cast<std::size_t>(height_));
+    const auto scatter = [&](std::span<std::byte> parts) {
+      channel_->Scatter(parts, parts.first(parts.size() / static_cast<std::size_t>(ranks_.count())));
+    };
+    scatter(Memory(all.features));
+    scatter(Memory(all.labels));
+  }
+
   const int self_;
   const StepPlan& plan_;
   const OwnRecords& own_;
@@ -101,7 +127,8 @@ class HandedBatches final : public OwnBatches {
   const std::int64_t height_;
   std::unique_ptr<mpc::Ranks> channel_;
   RandomStream coins_;
-  Slots handed_;  ///< of the batch that was drawn last
+  BatchSlots slots_;  ///< rank 0: of all ranks, its own first
+  Slots handed_;      ///< the others: of the batch that was drawn last
 };
 
 }  // namespace

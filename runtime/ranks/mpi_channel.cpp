@@ -212,7 +212,7 @@ void MpiChannel::Scatter(std::span<const std::byte> all, std::span<std::byte> ow
   Requests requests;
   if (rank_ != 0) Receive(requests, 0, own);
   for (int to = 1; rank_ == 0 && to < count_; ++to) Send(requests, to, Part(all, to, own.size()));
-  if (rank_ == 0) Copy(Part(all, 0, own.size()), own);
+  if (rank_ == 0 && own.data() != all.data()) Copy(Part(all, 0, own.size()), own);
   Wait(requests);
 }
 

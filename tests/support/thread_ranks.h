@@ -40,6 +40,7 @@ class ThreadRanks final : public mpc::Ranks {
     Meet(all.data(), all.size(), [&](const auto& from) {
       Require(from[0].size == own.size() * static_cast<std::size_t>(count()),
               "Scatter: a part for each rank");
+      if (own.data() == from[0].data) return;  // rank 0's part, in place
       Copy(own.data(), At(from[0].data, own.size() * static_cast<std::size_t>(rank_)), own.size(),
            own.size());
     });
