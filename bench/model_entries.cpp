@@ -102,7 +102,7 @@ ml::Batch RandomBatch(mpc::Context& party, const ml::StepPlan& plan, mpc::Index 
   const std::array<std::int64_t, 3> heights{count - 2 * third, third, third};
   const auto source = MakeInputSource(plan, heights, std::make_unique<RandomRows>(plan));
   source->Share(party);
-  return source->Next(party, 0, 0);
+  return *source->Next(party, 0, 0);
 }
 
 mpc::FixedShare ZeroWeights(const ml::StepPlan& plan) {

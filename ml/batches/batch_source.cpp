@@ -30,6 +30,8 @@ std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
   return all;
 }
 
+std::shared_ptr<const Batch> Shared(Batch batch) { return std::make_shared<const Batch>(std::move(batch)); }
+
 SecretKey CopyOf(const SecretKey& key) { return SecretKey(key.bytes()); }
 
 PublicCoins CopyOf(const PublicCoins& coins) {
@@ -73,14 +75,12 @@ class OwnerPoissonSource final : public BatchSource {
 
   void Share(mpc::Context&) override { own_->Open(); }
 
-  const Batch& Next(mpc::Context& run, int /*step*/, int /*block*/) override {
-    batch_ = {};  // or two would be there at once
+  std::shared_ptr<const Batch> Next(mpc::Context& run, int /*step*/, int /*block*/) override {
     const std::vector<mpc::Index> widths = BatchWidths(plan_);
     const std::size_t packed = HasNarrowRows(plan_) ? 1 : 0;
     auto [narrow_x, parts] = inputs_.NextStacked(run, std::span(widths).subspan(packed));
-    batch_ =
-        narrow_x ? BatchOf(plan_, std::move(*narrow_x), std::move(parts)) : BatchOf(plan_, std::move(parts));
-    return batch_;
+    return Shared(narrow_x ? BatchOf(plan_, std::move(*narrow_x), std::move(parts))
+                           : BatchOf(plan_, std::move(parts)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
@@ -94,7 +94,6 @@ class OwnerPoissonSource final : public BatchSource {
   const StepPlan& plan_;
   std::unique_ptr<OwnBatches> own_;
   protocols::InputAhead inputs_;
-  Batch batch_{};
 };
 
 /// The rows of a data set, one matrix after the other: they are most of what a party holds, and stacking them
@@ -144,10 +143,8 @@ class PublicSource final : public BatchSource {
                                     : ShareOwnRows(party, plan_, own_, std::move(slots));
   }
 
-  const Batch& Next(mpc::Context&, int step, int /*block*/) override {
-    batch_ = {};
-    batch_ = ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
-    return batch_;
+  std::shared_ptr<const Batch> Next(mpc::Context&, int step, int /*block*/) override {
+    return Shared(ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
@@ -158,7 +155,6 @@ class PublicSource final : public BatchSource {
   PublicCoins coins_;
   PublicSchedule schedule_;
   SharedRows data_;  ///< before Share what was deposited, if anything
-  Batch batch_{};
 };
 
 /// Every batch is all rows, in the slots that they were shared in.
@@ -171,16 +167,16 @@ class FullSource final : public BatchSource {
 
   void Share(mpc::Context& party) override {
     if (own_ == nullptr) {
-      batch_ = BatchOfDeposited(party, plan_, std::move(deposited_));
+      batch_ = Shared(BatchOfDeposited(party, plan_, std::move(deposited_)));
       return;
     }
     own_->Open();
     own_->Next();
     const RingMatrix rows = own_->Rows(0, heights_.at(static_cast<std::size_t>(party.self())));
-    batch_ = ToBatch(plan_, protocols::InputEach(party, rows, RecordShapes(plan_, heights_)));
+    batch_ = Shared(ToBatch(plan_, protocols::InputEach(party, rows, RecordShapes(plan_, heights_))));
   }
 
-  const Batch& Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
+  std::shared_ptr<const Batch> Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
@@ -189,7 +185,7 @@ class FullSource final : public BatchSource {
   const std::array<std::int64_t, 3> heights_{};
   std::unique_ptr<OwnBatches> own_;  ///< null where owners deposited the rows
   SharedRows deposited_;
-  Batch batch_{};
+  std::shared_ptr<const Batch> batch_;
 };
 
 /// Every batch is one that owners drew beforehand, or all rows, block by block.
@@ -200,13 +196,11 @@ class DepositedSource final : public BatchSource {
 
   void Share(mpc::Context&) override {}
 
-  const Batch& Next(mpc::Context& run, int step, int block) override {
-    batch_ = {};
+  std::shared_ptr<const Batch> Next(mpc::Context& run, int step, int block) override {
     ArithShare rows = deposited_(step * plan_.blocks + block);
     Require(rows.rows() == plan_.block_rows, "DepositedSource: blocks of one height");
     if (plan_.settings.batches) rows = LiftDeposited(run, plan_, rows);
-    batch_ = ToBatch(plan_, EncodeDeposited(run, plan_, rows));
-    return batch_;
+    return Shared(ToBatch(plan_, EncodeDeposited(run, plan_, rows)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
@@ -214,7 +208,6 @@ class DepositedSource final : public BatchSource {
  private:
   const StepPlan& plan_;
   const DepositedBatch& deposited_;
-  Batch batch_{};
 };
 
 PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {

@@ -35,9 +35,9 @@ class BatchSource {
 
   /// Inputs what all steps take from; once, before the first of them.
   virtual void Share(mpc::Context& party) = 0;
-  /// The batch of step 0, 1, ..., within that step's run of the program, or each of its blocks in order: each once. Until
-  /// the next call.
-  virtual const Batch& Next(mpc::Context& run, int step, int block) = 0;
+  /// The batch of step 0, 1, ..., within that step's run of the program, or each of its blocks in order: each once. To be
+  /// let go before the run ends, since what is made for later ones then takes its place.
+  [[nodiscard]] virtual std::shared_ptr<const Batch> Next(mpc::Context& run, int step, int block) = 0;
   /// What a checkpoint has to keep of it.
   [[nodiscard]] virtual std::optional<PublicCoins> Coins() const = 0;
 };

@@ -74,9 +74,9 @@ namespace {
 
 /// On a fixed clip.
 TrainingState StepOnBlocks(const Steps& run, mpc::Context& party, int step, const TrainingState& state) {
-  auto sum = Gradient(party, run.plan, run.source.Next(party, step, 0), state.weights);
+  auto sum = Gradient(party, run.plan, *run.source.Next(party, step, 0), state.weights);
   for (int block = 1; block < run.plan.blocks; ++block)
-    sum = sum + Gradient(party, run.plan, run.source.Next(party, step, block), state.weights);
+    sum = sum + Gradient(party, run.plan, *run.source.Next(party, step, block), state.weights);
   return ApplyUpdate(party, run.plan, state, AddNoise(sum, run.noise.Next().values()));
 }
 
@@ -85,7 +85,7 @@ AdaptiveStepResult StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int
   auto stream = RandomStream::FromSystem();
   const StepNoise gradient = run.noise.Next();
   const StepNoise within = ClipCountNoise(run.plan, run.sigma, stream);
-  return AdaptiveStep(party, run.plan, run.source.Next(party, step, 0), state,
+  return AdaptiveStep(party, run.plan, *run.source.Next(party, step, 0), state,
                       {.gradient = gradient.values(), .within = within.values()});
 }
 
@@ -93,7 +93,7 @@ AdaptiveStepResult StepOnAdaptiveClip(const Steps& run, mpc::Context& party, int
 std::optional<ClipReport> DoStep(const Steps& run, mpc::Context& party, int step, TrainingState& state) {
   const TrainingSettings& settings = run.plan.settings;
   if (run.shared != nullptr) {
-    run.shared->Step(party, run.source.Next(party, step, 0));
+    run.shared->Step(party, *run.source.Next(party, step, 0));
   } else if (settings.adaptive) {
     auto done = StepOnAdaptiveClip(run, party, step, state);
     state = std::move(done.state);

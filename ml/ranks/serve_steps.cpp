@@ -40,7 +40,7 @@ void ServeSteps(mpc::Context& party, const TrainingSettings& settings, mpc::Rank
   try {
     for (std::int64_t step = shared.first; step < settings.steps; ++step) {
       steps.WaitForOthers();
-      runs.Run([&](mpc::Context& run) { steps.Step(run, source->Next(run, static_cast<int>(step), 0)); });
+      runs.Run([&](mpc::Context& run) { steps.Step(run, *source->Next(run, static_cast<int>(step), 0)); });
       if (IsCheckpointDue(step, settings.steps, shared.checkpoint_every)) (void)steps.Gathered();
     }
   } catch (...) {

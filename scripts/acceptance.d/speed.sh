@@ -130,6 +130,7 @@ check_wide() {
   local job=(--job "$helpers/wide.toml" --data "$work/images/wide" --set training.steps=20 --set training.expected_batch=4096
     --set training.max_batch_per_owner=1560)
   build/bin/trefoil local --out "$folder" "${job[@]}" --prepare || return
+  gunzip "$folder"/party-?/data/*.gz && sed -i 's/\.gz"/"/' "$folder"/party-?/party.toml || return  # compressed files do not stay on disk
   python3 -B "$helpers/processor_time.py" build/bin/trefoil local --out "$folder" --resume >"$times" || return
   read -r kernel all <"$times"
   step=$(seconds_of_step "$folder/party-0/out/progress.csv") || return

@@ -8,9 +8,10 @@ import unittest
 
 from training_test import PARTIES, Training, children_of
 
-SIDES = (66, 68)
-ROWS = 400
-CAP = 341
+SIDES = (108, 144)
+ROWS = 500
+CAP = 450
+BYTES = 5  # of a number, at least
 PAGE = 4096
 
 JOB = f"""
@@ -26,7 +27,7 @@ classes = 2
 scale = 255.0
 [training]
 steps = 40
-expected_batch = 900
+expected_batch = 1200
 max_batch_per_owner = {CAP}
 learning_rate = 8.0
 [privacy]
@@ -56,14 +57,14 @@ class Memory(Training):
 
     @unittest.skipIf(os.environ.get("TREFOIL_SANITIZE"), "a sanitizer allocates by its own rules")
     def test_a_step_takes_no_new_pages(self):
-        # A component of a batch has more than the 32 MiB from which on glibc maps an allocation anew where it may. When it
-        # did, a step took 28,600 pages at the three parties together. Later steps than the fourth take some hundreds, where
-        # threads meet in a new order; the bound is the pages of one component.
+        # A component of an owner's rows has more than the 32 MiB from which on glibc maps an allocation anew where it may,
+        # and a party has four of them. Later steps than the fourth take some hundreds of pages, where threads meet in a new
+        # order; the bound is the pages of one component.
         (self.folder / "data").mkdir()
         self.write_rows("train", 3 * ROWS)
         self.write_rows("t10k", 30)
         self.job.write_text(JOB)
-        component = 8 * len(PARTIES) * CAP * (SIDES[0] * SIDES[1] + 1)
+        component = BYTES * CAP * (SIDES[0] * SIDES[1] + 1)
         self.assertGreater(component, 32 << 20)
 
         process = self.start_program("local", "--job", self.job, "--data", "data", "--out", "out")

@@ -20,19 +20,18 @@ constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
 
-/// Of narrow rows that owners input afresh, as large as they get: the batch, in which a party has both components of its
-/// own rows and one of others', a message of the next batch, and what this party makes of that one meanwhile, which is
-/// words, both its components and a message.
-double NarrowRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
+/// Of narrow rows that owners input afresh: the batch, in which a party has both components of its own rows and one of
+/// others', and of the next batch a message that waits, and both components of what this party makes meanwhile, with its
+/// message.
+double NarrowBatches(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const auto heights = ml::RankLimits(plan.settings, ranks);
   const auto own = static_cast<double>(heights.at(party));
   const auto waiting = static_cast<double>(heights.at((party + 1) % heights.size()));
   const auto all = static_cast<double>(std::accumulate(heights.begin(), heights.end(), std::int64_t{0}));
   const mpc::NarrowColumns narrow = ml::NarrowRows(plan);
   const double packed = static_cast<double>(narrow.packed()) * std::ceil(narrow.width / 8.0);
-  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
-  const double whole = kWord * (columns - static_cast<double>(narrow.packed()));
-  return (all + own + waiting + 3 * own) * packed + kWord * own * columns + 2 * kComponents * all * whole;
+  const double whole = kWord * static_cast<double>(ml::EncodedColumns(plan) - narrow.packed());
+  return (all + own + waiting + 3 * own) * packed + 2 * kComponents * all * whole;
 }
 
 double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
@@ -51,7 +50,7 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
           : 2 * static_cast<double>(ranks > 1 ? ml::RowsAtOnce(plan, ranks) : plan.batch_rows);
   const double batches = HasNarrowRows(plan)
-                             ? NarrowRows(plan, party, ranks)
+                             ? NarrowBatches(plan, party, ranks)
                              : kComponents * kWord * rows * static_cast<double>(ml::EncodedColumns(plan));
   const double held =
       MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();

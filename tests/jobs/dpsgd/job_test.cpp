@@ -159,6 +159,25 @@ TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
   EXPECT_LT(*lane.seconds, seconds);
 }
 
+// A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one again, each of a
+// message that waits, and thrice each own one for the next batch.
+TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
+  const auto memory = [](const char* features, const char* sampling) {
+    const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",
+                             {features, sampling, "data.rows=[900, 800, 700]",
+                              "training.max_batch_per_owner=750", "training.expected_batch=1000"});
+    return job->Plan({}).memory->at(1);
+  };
+  constexpr double kMore = 784 - 392;
+  const auto difference = [&](const char* sampling) {
+    return memory("data.features=784", sampling) - memory("data.features=392", sampling);
+  };
+  constexpr double kRows = (750 + 750 + 700) + 750 + 700 + 3 * 750;
+  constexpr double kWeights = 2 * 2 * 8 * 10;
+  EXPECT_EQ(difference("privacy.sampling=owner-poisson"), kMore * (800 * 4 + 5 * kRows + kWeights));
+  EXPECT_GT(difference("privacy.sampling=public"), kMore * (800 * 4 + 16 * 2400)) << "words, and all of them";
+}
+
 TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
   const auto error_of = [](const char* file, const std::vector<std::string>& assignments) -> std::string {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs" / file, assignments);

@@ -41,7 +41,7 @@ TEST(BatchSource, ReadsOtherRecordsForPaddingInEachBatch) {
     const auto source = MakeBatchSource(party, plan, party.self() == 0 ? stored : none, {}, {}, {});
     source->Share(party);
     Batch last;
-    for (std::size_t k = 0; k < kBatches; ++k) last = source->Next(party, static_cast<int>(k), 0);
+    for (std::size_t k = 0; k < kBatches; ++k) last = *source->Next(party, static_cast<int>(k), 0);
     return last;
   });
   // Of 10,000 in 900 reads that fall anywhere: 861 on average, with a standard deviation of 6. Coins are the system's.

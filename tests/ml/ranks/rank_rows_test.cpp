@@ -52,7 +52,8 @@ Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ra
                                        RandomStream(FixedKey(static_cast<std::uint8_t>(7 + party.self()))));
     source->Share(party);
     for (auto& drawn : slots) {
-      const Batch& batch = source->Next(party, 0, 0);
+      const auto drawn_batch = source->Next(party, 0, 0);
+      const Batch& batch = *drawn_batch;
       // Each party's own components add up to the rows.
       const std::lock_guard lock(mutex);
       Index row = 0;
