@@ -12,6 +12,12 @@ namespace trefoil::ml {
 
 using mpc::ArithShare;
 
+int StepsPerEpsilon(const TrainingSettings& settings) {
+  constexpr int kMarks = 20;
+  if (settings.accountant != dp::AccountantKind::kPld) return 1;
+  return std::max((settings.steps + kMarks - 1) / kMarks, 1);
+}
+
 Progress::Progress(mpc::Context& party, const StepPlan& plan, double sigma, const ExecutionHistory& executed,
                    int first, const std::function<void(const StepReport&)>& on_step)
     : party_(party),
@@ -37,12 +43,9 @@ void Progress::Report(int step, std::optional<ClipReport> clip) {
             .clip = clip});
 }
 
-/// The step to whose end epsilon is computed: `step`, but where that takes as long as several steps (PLD),
-/// the next of twenty marks. So what is reported is never below what was spent.
+/// The step to whose end epsilon is computed, so that what is reported is never below what was spent.
 int Progress::NextMark(int step) const {
-  constexpr int kMarks = 20;
-  if (plan_.settings.accountant != dp::AccountantKind::kPld) return step;
-  const int stride = (plan_.settings.steps + kMarks - 1) / kMarks;
+  const int stride = StepsPerEpsilon(plan_.settings);
   return std::min((step + stride - 1) / stride * stride, plan_.settings.steps);
 }
 

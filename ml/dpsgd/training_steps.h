@@ -18,6 +18,9 @@
 
 namespace trefoil::ml {
 
+/// After how many steps epsilon is computed anew: after each, but where that takes as long as several (PLD) at twenty marks.
+[[nodiscard]] int StepsPerEpsilon(const TrainingSettings& settings);
+
 /// Counts what a session has executed and reports it.
 class Progress {
  public:

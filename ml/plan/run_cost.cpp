@@ -9,6 +9,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
+#include "ml/dpsgd/training_steps.h"
 #include "ml/noise/class_balance.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/plan/step_plan.h"
@@ -25,10 +26,16 @@ namespace {
 constexpr double kSecondsPerStep = 1.3e-3;        // progress, noise, threads that wake
 constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
 constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix
-constexpr double kSecondsPerSharedElement = 17e-9;    // of a public one: row by row from all shared ones
-constexpr double kSecondsPerReadElement = 17e-9;      // of a block: opened, checked and put into a matrix
-constexpr double kSecondsPerMultiplyAdd = 0.24e-9;    // of ring products, two a pair of matrices
-constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
+constexpr double kSecondsPerSharedElement = 17e-9;     // of a public one: row by row from all shared ones
+constexpr double kSecondsPerReadElement = 17e-9;       // of a block: opened, checked and put into a matrix
+constexpr double kCachedElements = 5e5;                // of a batch, 16 bytes each
+constexpr double kSecondsPerPackedElement = 3e-9;      // of narrow rows beyond: packed, taken apart
+constexpr double kSecondsPerFirstElement = 40e-9;      // once: memory that is new in the first steps
+constexpr double kSecondsPerMultiplyAdd = 0.24e-9;     // of ring products, two a pair of matrices
+constexpr double kSecondsPerMultipliedElement = 7e-9;  // beyond, at least: both products read it
+constexpr double kSecondsPerEpsilon = 0.12;            // of loss distributions, both adversaries
+constexpr double kEpsilonsOfCalibration = 8;           // which computes one adversary's, some sixteen times
+constexpr double kSecondsPerByteBeforeSteps = 17e-9;   // rows that are shared once come to lie in new memory
 // Of sessions that are no trainings, whose rounds are short and follow on one another.
 constexpr double kSecondsPerRound = 0.2e-3;       // threads that wake
 constexpr double kSecondsPerWaitedByte = 3.4e-9;  // of the party that sends most, in each part
@@ -103,6 +110,30 @@ double BatchElements(const StepPlan& plan, std::int64_t rows) {
   return static_cast<double>(rows) * static_cast<double>(EncodedColumns(plan));
 }
 
+/// Of a batch beyond what caches hold: what only reads, writes and packs its rows takes as long as memory does.
+double UncachedElements(const StepPlan& plan, std::int64_t rows) {
+  return std::max(BatchElements(plan, rows) - kCachedElements, 0.0);
+}
+
+/// Of a step's ring products: where there are few columns they wait for the rows.
+double ProductSeconds(const StepPlan& plan, std::int64_t rows) {
+  return std::max(MultiplyAdds(plan, rows) * kSecondsPerMultiplyAdd,
+                  UncachedElements(plan, rows) * kSecondsPerMultipliedElement);
+}
+
+/// Rows whose memory is new in the first steps: a batch's, or all that were put together from the parties' columns.
+std::int64_t NewRows(const TrainingSettings& settings, std::int64_t rows) {
+  return settings.vertical ? settings.rows[0] : rows;
+}
+
+/// What a session computes of epsilon, where that takes long: Gaussians that nothing samples have a formula.
+double EpsilonSeconds(const TrainingSettings& settings) {
+  if (settings.accountant != dp::AccountantKind::kPld || settings.sampling == Sampling::kFull) return 0;
+  const int stride = StepsPerEpsilon(settings);
+  const double reported = (settings.steps + stride - 1) / stride;
+  return (reported + (settings.sigma ? 0 : kEpsilonsOfCalibration)) * kSecondsPerEpsilon;
+}
+
 }  // namespace
 
 RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks) {
@@ -131,11 +162,14 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   const std::int64_t rows = ranks > 1 ? RowsAtOnce(plan, ranks) : plan.batch_rows;
+  const double packing = HasNarrowRows(plan) ? UncachedElements(plan, rows) * kSecondsPerPackedElement : 0;
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
-                           BatchElements(plan, rows) * SecondsPerElement(settings) +
-                           MultiplyAdds(plan, rows) * kSecondsPerMultiplyAdd + DpSgdStepSeconds(plan, rows);
+                           BatchElements(plan, rows) * SecondsPerElement(settings) + packing +
+                           ProductSeconds(plan, rows) + DpSgdStepSeconds(plan, rows);
   const mpc::Cost before = SetUpCost(plan, ranks);
-  const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps;
+  const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
+                            BatchElements(plan, NewRows(settings, rows)) * kSecondsPerFirstElement +
+                            EpsilonSeconds(settings);
   return protocols::ExpectedSeconds(before, setting_up, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
 }

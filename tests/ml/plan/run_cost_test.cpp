@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ml/plan/step_plan.h"
 #include "protocols/arithmetic/agreement.h"
+#include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
 namespace {
@@ -13,6 +15,66 @@ using mpc::Cost;
 Cost Dealt() {
   const Cost cost = Then(Cost::Offline({{2, 1, 1000}}), Cost::Round({{0, 1, 10}, {1, 0, 10}}));
   return cost.WithTurn();
+}
+
+/// What is planned of a run beyond its messages.
+double Computing(const TrainingSettings& settings) {
+  return PlannedRunSeconds(settings, protocols::Form::kBulk,
+                           {.message_seconds = 0, .bytes_per_second = 1e15});
+}
+
+TEST(PlannedRunSeconds, CountEpsilonsOfLossDistributionsOnceAMark) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.steps = 100;
+  const double without = Computing(settings);
+  settings.accountant = dp::AccountantKind::kPld;
+  const double marks = Computing(settings) - without;
+  EXPECT_GT(marks, 1);  // twenty, of a tenth of a second each
+  settings.steps = 200;
+  const double of_more = Computing(settings);
+  settings.accountant = dp::AccountantKind::kRdp;
+  EXPECT_NEAR(of_more - Computing(settings), marks, 1e-9);
+  settings.sampling = Sampling::kFull;
+  settings.expected_batch = 120;
+  const double full = Computing(settings);
+  settings.accountant = dp::AccountantKind::kPld;
+  EXPECT_EQ(Computing(settings), full) << "a formula";
+}
+
+TEST(PlannedRunSeconds, CountWhatRowsOfOneColumnTakeToBeRead) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.features = 20'000;
+  const auto of_a_step = [&](int classes) {
+    settings.classes = classes;
+    settings.steps = 1;
+    const double one = Computing(settings);
+    settings.steps = 2;
+    return Computing(settings) - one;
+  };
+  // Two classes are one column, six multiply-adds an element, but both products read all rows: seven nanoseconds an element
+  // that no cache holds.
+  const StepPlan plan = MakeStepPlan(settings, protocols::Form::kBulk);
+  const double elements = static_cast<double>(plan.batch_rows * settings.features);
+  EXPECT_GT(of_a_step(2), (elements - 5e5) * (6e-9 + 7e-9));
+  EXPECT_GT(of_a_step(10), elements * 6 * 10 * 0.24e-9);
+}
+
+TEST(PlannedRunSeconds, CountTheMemoryOfTheFirstStepsOnce) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.steps = 1;
+  settings.features = 100;
+  const double narrow = Computing(settings);
+  settings.features = 1'000;
+  const double wide = Computing(settings);
+  settings.steps = 2;
+  const double both = Computing(settings);
+  settings.features = 100;
+  const double steps_of_more = (both - wide) - (Computing(settings) - narrow);
+  const auto elements = static_cast<double>(MakeStepPlan(settings).batch_rows * 900);
+  EXPECT_NEAR(wide - narrow - steps_of_more, elements * 40e-9, elements * 1e-9);
 }
 
 TEST(SessionCost, IsThatOfAllPartsAfterTheKeys) {
