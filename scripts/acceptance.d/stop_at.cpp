@@ -1,8 +1,8 @@
 // Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
 // raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
-// "open:PART" or "rename:PART" (a file to a path that has PART in it), "pread:N:PART" (for the N-th time, of such a file),
-// or "isend:N:BYTES" (for the N-th time, a message of so many bytes to another of its party's ranks, by MPI).
-// "hang:PART": the thread that reads such a file does not come back from it.
+// "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:BYTES:PART" (so many bytes of such a file).
+// Two stop one thread for good while the others go on: "hang:PART", which reads such a file, and "isend:N:BYTES", which sends,
+// for the N-th time, a message of so many bytes to another of its party's ranks, by MPI.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -25,36 +25,27 @@ void StopAt(std::string_view call, const char* path) {
   if (std::strstr(path, wanted + call.size()) != nullptr && !stopped.exchange(true)) raise(SIGSTOP);
 }
 
-bool IsOf(int descriptor, const char* part) {
+std::string PathOf(int descriptor) {
   char path[4096] = {};
   const auto link = "/proc/self/fd/" + std::to_string(descriptor);
-  return readlink(link.c_str(), path, sizeof path - 1) >= 0 && std::strstr(path, part) != nullptr;
+  return readlink(link.c_str(), path, sizeof path - 1) >= 0 ? path : "";
 }
 
-/// Counts the calls whose file TREFOIL_STOP_AT means.
-void StopAtRead(int descriptor) {
-  static std::atomic<long> calls{0};
-  const char* wanted = std::getenv("TREFOIL_STOP_AT");
-  if (wanted == nullptr || !std::string_view(wanted).starts_with("pread:")) return;
-  char* part = nullptr;
-  const long nth = std::strtol(wanted + std::strlen("pread:"), &part, 10);
-  if (IsOf(descriptor, part + 1) && ++calls == nth) raise(SIGSTOP);
-}
-
-/// Likewise the messages whose length it means.
-void StopAtSend(int bytes) {
+/// Counts the messages whose length TREFOIL_STOP_AT means.
+void HangAtSend(int bytes) {
   static std::atomic<long> calls{0};
   const char* wanted = std::getenv("TREFOIL_STOP_AT");
   if (wanted == nullptr || !std::string_view(wanted).starts_with("isend:")) return;
   char* size = nullptr;
   const long nth = std::strtol(wanted + std::strlen("isend:"), &size, 10);
-  if (bytes == std::atoi(size + 1) && ++calls == nth) raise(SIGSTOP);
+  if (bytes != std::atoi(size + 1) || ++calls != nth) return;
+  for (;;) pause();
 }
 
 void HangAtRead(int descriptor) {
   const char* wanted = std::getenv("TREFOIL_STOP_AT");
   if (wanted == nullptr || !std::string_view(wanted).starts_with("hang:")) return;
-  while (IsOf(descriptor, wanted + std::strlen("hang:"))) pause();
+  while (std::strstr(PathOf(descriptor).c_str(), wanted + std::strlen("hang:")) != nullptr) pause();
 }
 
 template <typename Function>
@@ -87,12 +78,12 @@ int open(const char* path, int flags, ...) {
 
 /// As Open MPI declares it, whose types of data, communicators and requests are pointers.
 int MPI_Isend(const void* bytes, int count, void* type, int to, int tag, void* group, void** request) {
-  StopAtSend(count);
+  HangAtSend(count);
   return Original<decltype(MPI_Isend)>("MPI_Isend")(bytes, count, type, to, tag, group, request);
 }
 
 ssize_t pread(int descriptor, void* out, size_t count, off_t offset) {
-  StopAtRead(descriptor);
+  StopAt("pread:" + std::to_string(count) + ":", PathOf(descriptor).c_str());
   return Original<decltype(pread)>("pread")(descriptor, out, count, offset);
 }
 

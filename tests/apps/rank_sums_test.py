@@ -77,8 +77,9 @@ class RankSums(PartiesOfRanks):
         lines = (self.folder / "counted/party-2/out/histogram.csv").read_text().splitlines()[1:]
         self.assertEqual([line.split(",")[:2] for line in lines], [["a", "7"], ["b", "5"], ["c", "0"]])
 
-    def kill(self, start, stop=None, stop_rank=None):
-        """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call; each party's code, and what it says."""
+    def kill(self, start, stop=None, stop_rank=None, behind=()):
+        """Kills rank 1 of party 1 where its rank 0, or it itself, makes the call, or when the files `behind` are there. Returns
+        each party's code, and what it says."""
         self.prepare(SUM_JOB.replace("sigma = 0.01", "sigma = 1.0"), start)  # which the ledgers have room for
         for party in PARTIES:  # the records that the ledgers are of
             self.edit(party, "[data]\n", '[data]\nfile = "data/vectors.npy"\n')
@@ -86,7 +87,10 @@ class RankSums(PartiesOfRanks):
         processes = [self.start_party(party, stop=stop if party == 1 else None,
                                       stop_rank=stop_rank if party == 1 else None) for party in PARTIES]
         ranks = self.rank_processes(processes[1])
-        self.wait_until_stopped(processes[1], ranks[stop_rank[0] if stop_rank else 0])
+        if behind:
+            self.wait_for(behind, processes[1])
+        else:
+            self.wait_until_stopped(processes[1], ranks[stop_rank[0] if stop_rank else 0])
         begin = time.monotonic()
         os.kill(ranks[1], signal.SIGKILL)
         codes, outputs = self.finish(processes)
@@ -94,6 +98,13 @@ class RankSums(PartiesOfRanks):
         self.assertNotIn(codes[1], (0, 3), outputs[1])
         self.assertFalse((self.folder / "r1/sums.npy").exists())
         return codes, outputs
+
+    def wait_for(self, files, party):
+        deadline = time.monotonic() + PATIENCE
+        while not all(file.exists() for file in files):
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(party.poll(), "the party ended before it was stopped")
+            time.sleep(0.01)
 
     def kill_before_the_opening(self, start, **where):
         codes, outputs = self.kill(start, **where)
@@ -120,8 +131,8 @@ class RankSums(PartiesOfRanks):
         self.check_nothing_began(self.kill_before_the_opening(8, stop="open:vectors"))
 
     def test_kill_in_the_rows_of_the_rank(self):
-        """Its 68th reading, behind two of the head and 65 of samples, is of its rows; rank 0 waits for their sum."""
-        self.check_nothing_began(self.kill_before_the_opening(8, stop_rank=(1, "pread:68:vectors.npy")))
+        """It reads its half of 30 rows of 5 numbers at once, and nothing else of that size; rank 0 waits for their sum."""
+        self.check_nothing_began(self.kill_before_the_opening(8, stop_rank=(1, f"pread:{15 * 5 * 8}:vectors.npy")))
 
     def test_kill_at_the_start(self):
         self.check_nothing_began(self.kill_before_the_opening(8, stop="rename:/job.toml"))
@@ -136,9 +147,10 @@ class RankSums(PartiesOfRanks):
             self.assertIn("reserve", self.ledger(party))
 
     def test_kill_between_opening_and_joining(self):
-        """Three numbers that the rank sends rank 0 are first of its own sum, then what was opened. All three have charged and
-        sent all by then, so that the others have their results; party 1 has what was opened at its rank 0 alone, and ends."""
-        codes, outputs = self.kill(60, stop_rank=(1, "isend:2:24"))
+        """Three numbers that the rank sends rank 0 are first of its own sum, then what was opened. The others, which have all
+        that they need by then, have their results; party 1 has what was opened at its rank 0 alone, and ends."""
+        codes, outputs = self.kill(60, stop_rank=(1, "isend:2:24"),
+                                   behind=[self.folder / f"r{party}/sums.npy" for party in (0, 2)])
         self.assertEqual(codes, [0, 128 + signal.SIGKILL, 0], outputs)
         for party in PARTIES:
             self.assertIn("settle", self.ledger(party))
