@@ -16,6 +16,11 @@ BoundedContent::BoundedContent(std::filesystem::path place, AnnouncedSize announ
 BoundedContent::BoundedContent(std::filesystem::path place, MaxBytes most)
     : place_(std::move(place)), without_head_(most), max_(most.count) {}
 
+void BoundedContent::ReserveAtMost(std::uint64_t bytes) {
+  expected_ = bytes;
+  if (!announced_) Reserve();
+}
+
 void BoundedContent::Append(std::string_view bytes) {
   if (announced_) {  // the head alone, then what it allows
     const auto head = bytes.substr(0, kMaxHead - std::min(kMaxHead, content_.size()));
@@ -37,6 +42,12 @@ void BoundedContent::AskHead() {
   if (!size) ThrowDataError(place_, "header", "no end in a mebibyte", "a header");
   max_ = *size;
   announced_ = nullptr;
+  Reserve();
+}
+
+void BoundedContent::Reserve() {
+  const auto most = std::min(expected_, max_);
+  if (most > content_.capacity()) content_.reserve(static_cast<std::size_t>(most));
 }
 
 }  // namespace trefoil::data

@@ -37,8 +37,9 @@ class BoundedContent {
   /// Of content without such a head.
   BoundedContent(std::filesystem::path place, MaxBytes most);
 
-  /// For content of at most so many bytes, which are on disk already: no more than these are taken of the memory.
-  void Reserve(std::size_t bytes) { content_.reserve(bytes); }
+  /// For content of at most so many bytes: their memory is taken once, as soon as the head has said its size, and no more than
+  /// that. Pre: no bytes are here yet.
+  void ReserveAtMost(std::uint64_t bytes);
 
   /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.
   void Append(std::string_view bytes);
@@ -48,11 +49,13 @@ class BoundedContent {
 
  private:
   void AskHead();
+  void Reserve();
 
   std::filesystem::path place_;
   AnnouncedSize announced_;  // until it has said a size; never, of content without a head
   std::optional<MaxBytes> without_head_;
   std::uint64_t max_;
+  std::uint64_t expected_ = 0;  // at most, by ReserveAtMost
   std::string content_;
 };
 

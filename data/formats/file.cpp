@@ -30,18 +30,9 @@ Bytef* ZlibBytes(const char* data) { return reinterpret_cast<Bytef*>(const_cast<
 struct OpenFile {
   std::ifstream stream;
   std::uintmax_t size = 0;
+  bool packed = false;     ///< by gzip
   Sha256* hash = nullptr;  ///< of what is read, if it is asked for
 };
-
-OpenFile Open(const fs::path& path) {
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (!fs::exists(status)) ThrowDataError(path, "", "no such file", "a readable file");
-  if (!fs::is_regular_file(status)) ThrowDataError(path, "", "something else", "a regular file");
-  OpenFile file{.stream = std::ifstream(path, std::ios::binary), .size = fs::file_size(path, error)};
-  if (error || !file.stream) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
-  return file;
-}
 
 /// Reads the next bytes into `out`, and returns how many there were.
 std::size_t ReadSome(OpenFile& file, std::string& out) {
@@ -51,15 +42,23 @@ std::size_t ReadSome(OpenFile& file, std::string& out) {
   return count;
 }
 
+OpenFile Open(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (!fs::exists(status)) ThrowDataError(path, "", "no such file", "a readable file");
+  if (!fs::is_regular_file(status)) ThrowDataError(path, "", "something else", "a regular file");
+  OpenFile file{.stream = std::ifstream(path, std::ios::binary), .size = fs::file_size(path, error)};
+  if (error || !file.stream) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
+  std::string magic(2, '\0');
+  file.packed = ReadSome(file, magic) == magic.size() && IsGzip(magic);
+  file.stream.clear();  // a file may be shorter
+  file.stream.seekg(0);
+  return file;
+}
+
 void RequireWhole(const fs::path& path, std::uintmax_t count, std::uintmax_t size) {
   if (count != size)
     ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(size) + " bytes");
-}
-
-bool IsPacked(const fs::path& path) {
-  OpenFile file = Open(path);
-  std::string magic(2, '\0');
-  return ReadSome(file, magic) == magic.size() && IsGzip(magic);
 }
 
 /// Where unpacked bytes go; false: no more are wanted.
@@ -69,13 +68,12 @@ struct EndInflate {
   void operator()(z_stream* stream) const { inflateEnd(stream); }
 };
 
-/// Inflates every gzip member of `file`, whose first bytes are in `chunk`; false if it is cut short or broken.
-bool Unpack(OpenFile& file, std::string& chunk, std::size_t count, const Sink& sink) {
+/// Inflates every gzip member of `file`; false if it is cut short or broken.
+bool Unpack(OpenFile& file, const Sink& sink) {
   z_stream stream{};
   if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, EndInflate> end(&stream);
-  stream.next_in = ZlibBytes(chunk.data());
-  stream.avail_in = static_cast<uInt>(count);
+  std::string chunk(kChunk, '\0');
   std::string unpacked(kChunk, '\0');
   int result = Z_OK;
   for (;;) {
@@ -95,23 +93,19 @@ bool Unpack(OpenFile& file, std::string& chunk, std::size_t count, const Sink& s
   }
 }
 
-/// Gives the content of a file, unpacked, to `sink`, piece by piece.
-void ReadUnpacked(const fs::path& path, const Sink& sink, Sha256* on_disk = nullptr) {
-  OpenFile file = Open(path);
-  file.hash = on_disk;
+/// Gives the content of `file`, unpacked, to `sink`, piece by piece.
+void ReadUnpacked(const fs::path& path, OpenFile& file, const Sink& sink) {
+  if (file.packed) {
+    if (!Unpack(file, sink)) ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
+    return;
+  }
   std::string chunk(kChunk, '\0');
   std::uintmax_t total = 0;
-  bool more = true;
-  while (const auto count = more ? ReadSome(file, chunk) : 0) {
-    if (total == 0 && IsGzip(std::string_view(chunk).substr(0, count))) {
-      if (!Unpack(file, chunk, count, sink))
-        ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
-      return;
-    }
+  while (const auto count = ReadSome(file, chunk)) {
     total += count;
-    more = sink(std::string_view(chunk).substr(0, count));
+    if (!sink(std::string_view(chunk).substr(0, count))) return;
   }
-  if (more) RequireWhole(path, total, file.size);
+  RequireWhole(path, total, file.size);
 }
 
 std::string Pack(std::string_view content) {
@@ -162,21 +156,23 @@ std::string NumberText(double value) {
 bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
 std::string ReadFile(const fs::path& path, const AnnouncedSize& announced, Sha256* on_disk) {
-  const bool packed = IsPacked(path);
-  const MaxBytes most{packed ? BoundedContent::kMaxUnannounced : kNoLimit};
+  OpenFile file = Open(path);
+  file.hash = on_disk;
+  const MaxBytes most{file.packed ? BoundedContent::kMaxUnannounced : kNoLimit};
   auto content = announced ? BoundedContent(path, announced) : BoundedContent(path, most);
-  if (!packed) content.Reserve(Open(path).size);
+  if (!file.packed) content.ReserveAtMost(file.size);
   const auto append = [&](std::string_view bytes) {
     content.Append(bytes);
     return true;
   };
-  ReadUnpacked(path, append, on_disk);
+  ReadUnpacked(path, file, append);
   return content.Take();
 }
 
 std::string ReadHead(const fs::path& path, std::size_t count) {
+  OpenFile file = Open(path);
   std::string head;
-  ReadUnpacked(path, [&](std::string_view bytes) {
+  ReadUnpacked(path, file, [&](std::string_view bytes) {
     head.append(bytes.substr(0, count - head.size()));
     return head.size() < count;
   });

@@ -11,6 +11,13 @@ namespace {
 
 using testing::HasSubstr;
 
+/// More than two MiB, and more than one when they are packed.
+std::string ManyDigits() {
+  std::string digits;
+  for (int i = 0; i < 1'000'000; ++i) digits += std::to_string(i);
+  return digits;
+}
+
 TEST(ReadFile, ReturnsPlainBytes) {
   const TemporaryFolder folder;
   const std::string content("a\0b\n\xff", 5);
@@ -29,20 +36,22 @@ TEST(FileSha256, IsThatOfTheBytes) {
 
 TEST(ReadFile, HashesWhatItReadsAsItIsOnDisk) {
   const TemporaryFolder folder;
-  const std::string content(3 << 20, 'a');  // more than one chunk
-  for (const char* name : {"a.txt", "a.gz"}) {
-    WriteFile(folder / name, content);
+  const std::string content = ManyDigits();
+  WriteFile(folder / "a.txt", content);
+  WriteFile(folder / "a.gz", content);
+  const auto packed = RawBytes(folder / "a.gz");
+  ASSERT_GT(packed.size(), std::size_t{1} << 20);  // more than one chunk
+  folder.Put("two.gz", packed + packed);
+  for (const char* name : {"a.txt", "a.gz", "two.gz"}) {
     Sha256 on_disk;
-    EXPECT_EQ(ReadFile(folder / name, {}, &on_disk), content);
+    EXPECT_EQ(ReadFile(folder / name, {}, &on_disk), name[0] == 't' ? content + content : content);
     EXPECT_EQ(on_disk.Hex(), FileSha256(folder / name));
   }
 }
 
 TEST(WriteFile, PacksByExtensionAndReadFileUnpacksByContent) {
   const TemporaryFolder folder;
-  std::string content;
-  for (int i = 0; i < 400'000; ++i) content += std::to_string(i);  // more than one chunk
-
+  const std::string content = ManyDigits();
   WriteFile(folder / "a.gz", content);
   WriteFile(folder / "a.txt", content);
 
@@ -115,6 +124,21 @@ TEST(ReadFile, UnpacksNoMoreThanTheHeadAnnounces) {
             path.string() + ": values: found more than 9 bytes, expected as many as its header says");
   WriteFile(path, "912345678");
   EXPECT_EQ(ReadFile(path, nine), "912345678");
+}
+
+// A terabyte of which nothing is on disk.
+TEST(ReadFile, TakesNoMoreMemoryThanTheHeadAnnounces) {
+  const TemporaryFolder folder;
+  const auto path = folder.Put("long", "9");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  const AnnouncedSize nine = [](std::string_view head) -> std::optional<std::uint64_t> {
+    return head[0] - '0';
+  };
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadFile(path, nine); }), HasSubstr("more than 9 bytes"));
+  const AnnouncedSize refused = [](std::string_view) -> std::optional<std::uint64_t> {
+    throw DataError("another shape");
+  };
+  EXPECT_EQ(ErrorText<DataError>([&] { (void)ReadFile(path, refused); }), "another shape");
 }
 
 TEST(ReadFile, RefusesAHeadWithoutAnEnd) {
