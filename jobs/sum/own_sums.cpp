@@ -95,6 +95,7 @@ std::vector<std::int64_t> ReadGroups(const SumSettings& job, const fs::path& fil
   });
   constexpr double kMaxKey = 0x1p53;  // beyond it different whole numbers are one double
   std::vector<std::int64_t> keys;
+  keys.reserve(rows);
   for (const double key : data::NpyToDoubles(array, file)) {
     if (!(std::abs(key) < kMaxKey) || key != std::floor(key))
       data::ThrowDataError(file, fmt::format("record {}", keys.size() + 1), "another key",
