@@ -5,7 +5,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "jobs/ranks/of_rank0.h"
@@ -55,10 +57,15 @@ std::string BuildOfProgram() {
 }
 
 void RequireSameBuild(mpc::Ranks& ranks, const std::string& build) {
-  const auto first = jobs::OfRank0(build, ranks);
-  if (build == first) return;
+  std::array<char, 128> message{};
+  const auto own = std::string_view(build).substr(0, message.size() - 1);
+  std::copy(own.begin(), own.end(), message.begin());
+  ranks.Broadcast(std::as_writable_bytes(std::span(message)));
+  message.back() = 0;
+  const std::string_view first = message.data();
+  if (own == first) return;
   throw ConfigError(fmt::format(
-      "found the program of {}, expected that of rank 0, {}: all machines of a party run one program", build,
+      "found the program of {}, expected that of rank 0, {}: all machines of a party run one program", own,
       first));
 }
 
