@@ -17,8 +17,8 @@ namespace trefoil::data {
 class TableReader {
  public:
   /// With `header` every file begins with the same one; a query always gives names. A query's numbers have `decimal`
-  /// before their decimals. `on_disk`: as of ReadFile, of all files one behind the other; of a query it takes nothing.
-  /// Pre: `files` names a table. Throws as CsvReader and OpenQuery.
+  /// before their decimals. `on_disk`: as of ReadFile, of the one file that there is then; of a query it takes nothing.
+  /// Pre: `files` names a table, of one file where `on_disk` is to take it. Throws as CsvReader and OpenQuery.
   TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.',
               Sha256* on_disk = nullptr);
 

@@ -10,7 +10,6 @@
 #include "base/outward_text.h"
 #include "data/columns/category_column.h"
 #include "data/formats/csv.h"
-#include "data/formats/file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/gaussian_target.h"

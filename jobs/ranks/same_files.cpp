@@ -22,9 +22,9 @@ std::vector<std::string> DigestsOfRank0(const std::vector<std::filesystem::path>
 }
 
 void RequireSameFile(const std::filesystem::path& file, const std::string& found,
-                     const std::string& at_first) {
-  if (found != at_first)
-    data::ThrowDataError(file, "", "another file than rank 0's at first",
+                     const std::string& of_rank_0) {
+  if (found != of_rank_0)
+    data::ThrowDataError(file, "", "another file than rank 0's",
                          "the same on all machines of a party, and that nobody changes it");
 }
 

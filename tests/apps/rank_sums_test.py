@@ -159,7 +159,7 @@ class RankSums(PartiesOfRanks):
 
     def test_a_rank_without_rank_0s_files_is_named_before_the_peers_are_met(self):
         self.prepare(SUM_JOB)
-        found = {0: "a file that cannot be opened, expected a readable file", 1: "another file than rank 0's at first, expected .*"}
+        found = {0: "a file that cannot be opened, expected a readable file", 1: "another file than rank 0's, expected .*"}
         data = self.folder / "d/party-1/data"
         (data / "other.npy").write_bytes((data / "vectors.npy").read_bytes()[:-8] + bytes(8))
         processes = []

@@ -41,7 +41,7 @@ TEST(DigestsOfRank0, TellWhichFileIsAnother) {
     EXPECT_EQ(FoundBy({}, {}, digest), "");
     EXPECT_EQ(FoundBy({a}, {other}, digest),
               other.string() +
-                  ": found another file than rank 0's at first, expected the same on all machines "
+                  ": found another file than rank 0's, expected the same on all machines "
                   "of a party, and that nobody changes it");
     EXPECT_THAT(FoundBy({a}, {a, a}, digest),
                 HasSubstr("2 data files: found another number than rank 0, expected 1"));
