@@ -87,6 +87,14 @@ Counted CountFile(const fs::path& file, std::size_t place, const data::CategoryC
   return {.place = place, .header = std::move(header), .on_disk = on_disk.Hex()};
 }
 
+/// Rank 0 hashes whole files where it has a ledger, and the others have to wait for it.
+void RequireSameLedger(bool has_ledger, mpc::Ranks& ranks) {
+  const std::string own = has_ledger ? "one" : "none";
+  const auto of_rank_0 = OfRank0(own, ranks);
+  if (own != of_rank_0)
+    throw ConfigError("[ledger]: found " + own + ", expected " + of_rank_0 + ", as in rank 0's party file");
+}
+
 }  // namespace
 
 OwnValueCounts LoadValues(const data::DataFiles& files, const data::CategoryColumn& column,
@@ -101,6 +109,7 @@ OwnValueCounts LoadValues(const data::DataFiles& files, const data::CategoryColu
 
 OwnValueCounts LoadSharedValues(const data::DataFiles& files, const data::CategoryColumn& column,
                                 std::int64_t declared, CompareBy by, mpc::Ranks& ranks, FileDigest sample) {
+  RequireSameLedger(by == CompareBy::kWhole, ranks);
   const auto all = files.table();
   const auto samples = DigestsOfRank0(all, sample, ranks);
   OwnValueCounts counts{.own = NoneOf(column)};

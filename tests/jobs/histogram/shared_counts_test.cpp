@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <fstream>
 
 #include "base/error.h"
 #include "data/formats/file.h"
@@ -133,6 +134,35 @@ TEST_F(SharedCountsTest, RefuseAFileThatChangesMeanwhile) {
   };
   EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})),
               HasSubstr("t1.csv: found another file than rank 0's"));
+}
+
+/// What was counted is compared, not what is there then: both ranks see the file that comes in its place.
+TEST_F(SharedCountsTest, RefuseAFileThatIsReplacedOnceItIsCounted) {
+  static std::atomic<int> calls;
+  calls = 0;
+  sample_ = [](const std::filesystem::path& file) {
+    // Rank 0's, then rank 1's before it reads, and after.
+    if (file.filename() == "t1.csv" && ++calls == 3) std::ofstream(file) << "y\na\n";
+    return std::string(64, 'a');
+  };
+  by_ = CompareBy::kWhole;
+  EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})),
+              HasSubstr("t1.csv: found another file than rank 0's"));
+}
+
+TEST_F(SharedCountsTest, RefuseALedgerThatRank0HasNot) {
+  const auto files = Table({"y\na\n", "y\nb\n"});
+  for (const int rank : {0, 1}) {  // which has one
+    const auto ends = testing_support::EndsOfRanks(2, {1}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+      const auto by = ranks.rank() == rank ? CompareBy::kWhole : CompareBy::kSample;
+      if (party.self() == 0) (void)LoadSharedValues(files, column_, kDeclared, by, ranks);
+    });
+    EXPECT_EQ(ErrorText<ConfigError>([&] {
+                if (ends[1][0]) std::rethrow_exception(ends[1][0]);
+              }),
+              rank == 1 ? "[ledger]: found one, expected none, as in rank 0's party file"
+                        : "[ledger]: found none, expected one, as in rank 0's party file");
+  }
 }
 
 TEST_F(SharedCountsTest, RefusesWhatOneMachineRefuses) {
