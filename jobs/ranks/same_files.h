@@ -15,8 +15,8 @@ using FileDigest = std::string (*)(const std::filesystem::path&);
 [[nodiscard]] std::vector<std::string> DigestsOfRank0(const std::vector<std::filesystem::path>& files,
                                                       FileDigest digest, mpc::Ranks& ranks);
 
-/// For each rank of a `file` of its own that it has read, or is going to. Throws DataError unless the digest `found` of it is that
-/// `of_rank_0`, of rank 0's file.
+/// For each rank and `file` that it reads, before or after. Throws DataError unless the digest `found` of it is
+/// that `of_rank_0`, of rank 0's file.
 void RequireSameFile(const std::filesystem::path& file, const std::string& found,
                      const std::string& of_rank_0);
 
