@@ -97,7 +97,7 @@ class HandedBatches final : public OwnBatches {
   void Open() override { channel_ = ranks_.NewChannel(); }
 
   void Next() override {
-    if (ranks_.rank() == 0) return HandOut();
+    if (ranks_.rank() == 0) return DealOut();
     channel_->Scatter({}, Memory(handed_.features));
     channel_->Scatter({}, Memory(handed_.labels));
   }
@@ -109,7 +109,7 @@ class HandedBatches final : public OwnBatches {
 
  private:
   /// Its own slots it encodes where the records are, without the copies that others' take.
-  void HandOut() {
+  void DealOut() {
     auto rows = PlaceRows(coins_, DrawBatch(coins_, plan_, own_, self_), ranks_.count() * height_);
     slots_ = BatchSlots(std::move(rows), own_.rows());
     Slots all = ReadSlots(plan_, own_, slots_, static_cast<std::size_t>(height_));
