@@ -129,8 +129,9 @@ InputAhead::StackedRows InputAhead::NextStacked(mpc::Context& run, std::span<con
   Taken taken = Take(run);
   std::array<mpc::PackedMatrix, net::kParties> packed_own;
   std::array<mpc::PackedMatrix, net::kParties> packed_next;
-  std::vector<RingMatrix> own = Stacked(taken, false, widths, packed_own);
+  // What comes as a message first, since it is there beside its planes for a while.
   std::vector<RingMatrix> next = Stacked(taken, true, widths, packed_next);
+  std::vector<RingMatrix> own = Stacked(taken, false, widths, packed_own);
   StackedRows stacked;
   for (std::size_t k = 0; k < own.size(); ++k)
     stacked.whole.emplace_back(std::move(own[k]), std::move(next[k]));

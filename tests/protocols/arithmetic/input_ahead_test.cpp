@@ -163,8 +163,8 @@ TEST(InputAhead, HoldsNarrowColumnsAsTheyCameAndNothingOfComponentsThatAreZero) 
       ASSERT_EQ(block.rows, kEach[owner].rows);
       const bool sent_to = party == (owner + 2) % 3;
       const bool draws = party == (owner + 1) % 3;
-      EXPECT_EQ(block.own.size() > 0, block.rows > 0 && !draws);
-      EXPECT_EQ(block.next.size() > 0, block.rows > 0 && !sent_to);
+      EXPECT_EQ(block.own.size() > 0, block.rows > 0 && !sent_to);
+      EXPECT_EQ(block.next.size() > 0, block.rows > 0 && !draws);
       for (std::size_t k = 0; k < 2; ++k) {
         const mpc::Index first = k == 0 ? 6 : 7;
         const mpc::ArithShare expected = Columns(by_owner[party][owner], first, kWidths[k]);
