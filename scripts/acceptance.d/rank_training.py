@@ -47,8 +47,9 @@ def prepare(options, ranks, out):
     data = ["--data", options.data] if options.data else []
     subprocess.run([options.trefoil, "local", "--out", out, "--job", options.job, "--prepare", *where, *data, "--ranks", str(ranks),
                     *(word for setting in options.settings for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
-    with open(out / "party-0/party.toml", "a") as party:
-        party.write('\n[log]\nlevel = "debug"\n')
+    for party in range(3):
+        with open(out / f"party-{party}/party.toml", "a") as file:
+            file.write('\n[log]\nlevel = "debug"\n')
 
 
 def train(options, ranks):
@@ -69,13 +70,22 @@ def train(options, ranks):
     return out
 
 
-def measures(out):
-    """Of party 0: epsilon, accuracy if it is known, seconds, and of its ranks bytes and processor seconds."""
-    summary = json.loads((out / "party-0/out/summary.json").read_text())
-    log = (out / "party-0/out/party.log").read_text()
+def lanes_of(party):
+    """Of its ranks bytes sent and processor seconds."""
+    log = (party / "out/party.log").read_text()
     lanes = [(int(sent), float(seconds)) for _, sent, seconds, _ in LANE.findall(log)]
-    if not lanes:
-        lanes = [(summary["cost"]["bytes_sent"], float(ALONE.search(log).group(1)))]
+    if lanes:
+        return lanes
+    sent = json.loads((party / "out/summary.json").read_text())["cost"]["bytes_sent"]
+    return [(sent, float(ALONE.search(log).group(1)))]
+
+
+def measures(out):
+    """Epsilon, accuracy if it is known, party 0's seconds, and of each rank the bytes that party 0 sent and the middle one of the
+    three parties' processor seconds: what one does by the way, as the first to touch memory, is none of its steps."""
+    summary = json.loads((out / "party-0/out/summary.json").read_text())
+    parties = [lanes_of(out / f"party-{party}") for party in range(3)]
+    lanes = [(of_rank[0][0], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
     whole = out / "summary.json"
     accuracy = json.loads(whole.read_text())["results"][summary["type"]]["accuracy"] if whole.exists() else None
     return summary["privacy"]["epsilon_insider"], accuracy, summary["cost"]["seconds"], lanes

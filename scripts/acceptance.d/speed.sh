@@ -127,8 +127,7 @@ check_wide() {
   rm -rf "$folder"
   python3 -B "$helpers/wide_rows.py" "$work/images/wide" || return
   # Prepared apart, since that reads all rows.
-  local job=(--job "$helpers/wide.toml" --data "$work/images/wide" --set training.steps=20 --set training.expected_batch=4096
-    --set training.max_batch_per_owner=1560)
+  local job=(--job "$helpers/wide.toml" --data "$work/images/wide" --set training.steps=20)
   build/bin/trefoil local --out "$folder" "${job[@]}" --prepare || return
   gunzip "$folder"/party-?/data/*.gz && sed -i 's/\.gz"/"/' "$folder"/party-?/party.toml || return  # compressed files do not stay on disk
   python3 -B "$helpers/processor_time.py" build/bin/trefoil local --out "$folder" --resume >"$times" || return
