@@ -84,7 +84,7 @@ class Context {
   void SendWords(int peer, const RingMatrix& words);
   [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols,
                                         net::Phase phase = net::Phase::kOnline);
-  /// What a dealer's Share sends to B.
+  /// What a dealer's ShareRows, or of words alone Share, sends to B.
   [[nodiscard]] NarrowMatrix ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow);
   /// The same, 4 bytes each: what a dealer's ShareHalves sends.
   [[nodiscard]] HalfMatrix ReceiveDealtHalves(int dealer, Index rows, Index cols);
