@@ -26,9 +26,9 @@ struct Session::Impl {
   std::vector<Opening> openings{};
 };
 
-/// Runs what a function of the interface does over a session's links, `body(context)`. What it throws, the peers on a
-/// network are told by its reason. Those within the process are told by RunInProcess: only after it has kept the error
-/// may others fail.
+/// Runs what a function of the interface does over a session's links, `body(context)`. What it throws, the
+/// peers on a network are told by its reason. Those within the process are told by RunInProcess: only after
+/// it has kept the error may others fail.
 template <typename Body>
 auto Over(Session& session, const Body& body) -> decltype(body(std::declval<mpc::Context&>())) {
   auto& impl = session.impl();

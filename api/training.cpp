@@ -16,8 +16,8 @@
 namespace trefoil {
 namespace {
 
-/// So many deviations above the mean that a draw is cut with a probability below 1e-14; the accountant charges what it
-/// is.
+/// So many deviations above the mean that a draw is cut with a probability below 1e-14; the accountant
+/// charges what it is.
 std::int64_t RoomyBatch(const TrainingSettings& settings) {
   const auto all =
       static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));

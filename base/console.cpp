@@ -23,8 +23,9 @@ using Clock = std::chrono::steady_clock;
 /// What is written at once: PIPE_BUF of Linux.
 constexpr std::size_t kTakenAtOnce = 4096;
 
-/// Writes to the same pipe or terminal, opened anew, that do not wait, whoever else has the descriptor. To anything else
-/// they go as always: a file would begin anew, and a socket that poll calls ready has room for more than a line.
+/// Writes to the same pipe or terminal, opened anew, that do not wait, whoever else has the descriptor. To
+/// anything else they go as always: a file would begin anew, and a socket that poll calls ready has room for
+/// more than a line.
 class NoWait {
  public:
   explicit NoWait(int descriptor) : descriptor_(descriptor) {

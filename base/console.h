@@ -12,16 +12,16 @@ namespace trefoil {
 
 /// Standard output or standard error of a process that others wait for, so that it must not wait for whoever
 /// reads along: the rest of a text that is not taken in time is dropped. From then on nothing is waited for,
-/// until a text is taken again; a line before it says how many are missing. A text that cannot be written, since
-/// its reader has gone or the disk is full, is lost. May be used by any thread, but for the stream.
+/// until a text is taken again; a line before it says how many are missing. A text that cannot be written,
+/// since its reader has gone or the disk is full, is lost. May be used by any thread, but for the stream.
 class Console {
  public:
   /// `name`: what BlockingCall says is written. The descriptor must outlive the object.
   Console(int descriptor, std::filesystem::path name,
           std::chrono::milliseconds patience = std::chrono::seconds(1));
 
-  /// Returns after little more than the patience for each 4 KiB, whatever a pipe, a socket or a terminal does;
-  /// a regular file may hang with its storage, which a BlockingCall names.
+  /// Returns after little more than the patience for each 4 KiB, whatever a pipe, a socket or a terminal
+  /// does; a regular file may hang with its storage, which a BlockingCall names.
   void Write(std::string_view text);
   /// Writes each text that it is given at once; for one thread at a time.
   [[nodiscard]] std::ostream& stream() { return stream_; }

@@ -40,9 +40,9 @@ char32_t CodePoint(std::string_view character) {
   return code;
 }
 
-/// Whether a character tells a terminal to do something, rather than being shown: control characters of C1, ends
-/// of lines and paragraphs (Unicode's categories Cc, Zl, Zp), and marks, embeddings, overrides and isolates of
-/// the direction of writing (Unicode Standard Annex 9, section 2). Pre: beyond ASCII.
+/// Whether a character tells a terminal to do something, rather than being shown: control characters of C1,
+/// ends of lines and paragraphs (Unicode's categories Cc, Zl, Zp), and marks, embeddings, overrides and
+/// isolates of the direction of writing (Unicode Standard Annex 9, section 2). Pre: beyond ASCII.
 bool Commands(char32_t code) {
   return code < 0xA0 || code == 0x061C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

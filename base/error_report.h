@@ -34,8 +34,8 @@ enum ExitCode : int {
 /// Prints "trefoil: CAUSE" as exactly one line on stderr, as Console does.
 void ReportError(const std::string& cause);
 
-/// The same for a process that ends at once, whatever happens: returns after two seconds where standard error is a
-/// file on storage that hangs. The thread that writes is left behind.
+/// The same for a process that ends at once, whatever happens: returns after two seconds where standard error
+/// is a file on storage that hangs. The thread that writes is left behind.
 void ReportLastError(const std::string& cause);
 
 }  // namespace trefoil

@@ -14,8 +14,8 @@
 namespace trefoil {
 namespace {
 
-/// FFTW makes and destroys plans one at a time in a process; executing them needs no lock. One lock serves both
-/// precisions.
+/// FFTW makes and destroys plans one at a time in a process; executing them needs no lock. One lock serves
+/// both precisions.
 std::mutex& PlannerLock() {
   static std::mutex lock;
   return lock;

@@ -9,8 +9,8 @@ namespace trefoil::bench {
 /// The catalogue of protocols, and what ml/ makes of them: in the order in which they are listed and run.
 [[nodiscard]] const std::vector<protocols::Entry>& AllEntries();
 
-/// Their table in Markdown, as docs/reference/protocols.md has it: for every protocol the cost that it declares, its
-/// error, where it comes from and what each party sees.
+/// Their table in Markdown, as docs/reference/protocols.md has it: for every protocol the cost that it
+/// declares, its error, where it comes from and what each party sees.
 [[nodiscard]] std::string ProtocolTable();
 
 // By file. Their figures in the table are of whole steps, models and results.

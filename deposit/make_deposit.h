@@ -26,9 +26,9 @@ struct MadeDeposit {
   std::string slots{};  ///< slots.csv, which its owner keeps, where the purpose is to predict; else empty
 };
 
-/// Shares, seals and signs records. Nonce, salts, seeds and slots come from `coins`, the keys that bodies are sealed with
-/// from the system. Two of the files opened give the records; one alone gives nothing of them. Pre: as ShareRows. Throws as
-/// ShareRows; ConfigError for a study's key that nothing can be sealed to.
+/// Shares, seals and signs records. Nonce, salts, seeds and slots come from `coins`, the keys that bodies are
+/// sealed with from the system. Two of the files opened give the records; one alone gives nothing of them.
+/// Pre: as ShareRows. Throws as ShareRows; ConfigError for a study's key that nothing can be sealed to.
 [[nodiscard]] MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const DepositTerms& terms,
                                       const KeyPair& owner, RandomStream& coins);
 
@@ -38,11 +38,13 @@ struct MadeDeposit {
 /// PARTY.deposit, as in party-0.deposit.
 [[nodiscard]] std::string FileNameOf(int party);
 
-/// Makes a folder with the three files, and slots.csv where there is one (mode 0600), which is there with all of them, on disk, or not at all, after a crash at
-/// any time. Throws ConfigError where the folder is there, std::runtime_error where it cannot be written.
+/// Makes a folder with the three files, and slots.csv where there is one (mode 0600), which is there with all
+/// of them, on disk, or not at all, after a crash at any time. Throws ConfigError where the folder is there,
+/// std::runtime_error where it cannot be written.
 void WriteDeposit(const std::filesystem::path& folder, const MadeDeposit& deposit);
 
-/// A file's header, sealed body and signature put together by whoever has all three. Pre: bodies as SealBody gives them.
+/// A file's header, sealed body and signature put together by whoever has all three. Pre: bodies as SealBody
+/// gives them.
 [[nodiscard]] MadeDeposit SignDeposit(const Header& header, const std::array<std::string, 3>& bodies,
                                       const KeyPair& owner);
 

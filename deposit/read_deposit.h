@@ -23,8 +23,8 @@ struct OpenedDeposit {
   std::string owner;  ///< by this party's name for it
   std::array<std::uint8_t, kPrefixBytes> prefix{};
   jobs::SecretBytes body{};  ///< what was sealed
-  std::array<std::span<const std::uint8_t>, 2>
-      components{};  ///< in it: this party's own and the next (deposit/format/components.h)
+  /// In it: this party's own and the next (deposit/format/components.h).
+  std::array<std::span<const std::uint8_t>, 2> components{};
 };
 
 /// Who reads a deposit, for what.
@@ -41,23 +41,24 @@ struct DepositReader {
 /// Whether the prefix's owner signed it.
 [[nodiscard]] bool IsSigned(const Prefix& prefix);
 
-/// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file, where that is
-/// known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kSignature.
+/// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file,
+/// where that is known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kSignature.
 [[nodiscard]] Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
                                    std::optional<std::uint64_t> file_bytes, int party,
                                    const std::vector<TrustedOwner>& owners,
                                    const std::filesystem::path& file);
 
-/// The two components that a party's body holds, behind their salts. Throws RefusedDeposit, naming `file`, where they are not
-/// those that the header commits to, or have numbers beyond the modulus. Pre: of BodyBytes bytes.
+/// The two components that a party's body holds, behind their salts. Throws RefusedDeposit, naming `file`,
+/// where they are not those that the header commits to, or have numbers beyond the modulus. Pre: of BodyBytes
+/// bytes.
 [[nodiscard]] std::array<std::span<const std::uint8_t>, 2> CheckedComponents(
     const Header& header, const RowLayout& layout, int party, std::span<const std::uint8_t> body,
     const std::filesystem::path& file);
 
-/// Reads a party's file, and checks all that one party can check: in the order of Reason, and nothing but a prefix of fixed
-/// length, without allocation, before its signature holds. What the numbers are is not looked at but for their length: that
-/// wants all three parties. Time and memory: in proportion to the size that study and capacity give. Throws RefusedDeposit;
-/// ConfigError where the file cannot be read.
+/// Reads a party's file, and checks all that one party can check: in the order of Reason, and nothing but a
+/// prefix of fixed length, without allocation, before its signature holds. What the numbers are is not looked
+/// at but for their length: that wants all three parties. Time and memory: in proportion to the size that
+/// study and capacity give. Throws RefusedDeposit; ConfigError where the file cannot be read.
 [[nodiscard]] OpenedDeposit ReadDeposit(const std::filesystem::path& file, const DepositReader& reader);
 
 }  // namespace trefoil::deposit

@@ -6,7 +6,8 @@
 
 namespace trefoil::deposit {
 
-/// Why a party does not take a deposit, in the order in which it looks (docs/reference/deposits.md, "Refusals").
+/// Why a party does not take a deposit, in the order in which it looks (docs/reference/deposits.md,
+/// "Refusals").
 enum class Reason {
   kSize,
   kMagic,
@@ -32,7 +33,8 @@ inline constexpr int kReasons = 17;
 /// As texts and programs know it: "size", "magic" and so on.
 [[nodiscard]] const char* CodeOf(Reason reason);
 
-/// A deposit that is not taken: "FILE: refused (CODE): found X, expected Y". Nothing of what is sealed is in the text.
+/// A deposit that is not taken: "FILE: refused (CODE): found X, expected Y". Nothing of what is sealed is in
+/// the text.
 class RefusedDeposit : public DataError {
  public:
   RefusedDeposit(Reason reason, const std::filesystem::path& file, const std::string& found,

@@ -16,8 +16,8 @@ namespace trefoil::deposit {
 /// SHA-256.
 using Hash = std::array<std::uint8_t, 32>;
 
-/// How many rows each deposit of these records has where owners deposit batches: those of all steps together. Nothing
-/// where they deposit rows, of which each owner chooses the number.
+/// How many rows each deposit of these records has where owners deposit batches: those of all steps together.
+/// Nothing where they deposit rows, of which each owner chooses the number.
 [[nodiscard]] std::optional<std::uint64_t> RowsOfBatches(const jobs::RecordSchema& records);
 
 /// To whom deposits of a study are sealed.
@@ -39,8 +39,9 @@ struct Study {
 /// Declares the keys of study.toml (docs/reference/deposits.md, "study.toml").
 void Fields(jobs::FieldVisitor& v, Study& s);
 
-/// A study for the records that a job declares, and the deposit keys of parties 0, 1 and 2. Throws ConfigError for a
-/// vertical partition, for keys of which two are equal, for batches that no file holds, and as LayoutOf.
+/// A study for the records that a job declares, and the deposit keys of parties 0, 1 and 2. Throws
+/// ConfigError for a vertical partition, for keys of which two are equal, for batches that no file holds, and
+/// as LayoutOf.
 [[nodiscard]] Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys);
 
 /// Reads and checks study.toml. Throws ConfigError that names the place and the key.
@@ -48,7 +49,8 @@ void Fields(jobs::FieldVisitor& v, Study& s);
 
 /// The study as compact JSON, keys sorted, all defaults filled in.
 [[nodiscard]] std::string JsonOf(const Study& study);
-/// SHA-256 of the same without inboxes: where a party is found is no part of what owners hand in, and may change.
+/// SHA-256 of the same without inboxes: where a party is found is no part of what owners hand in, and may
+/// change.
 [[nodiscard]] Hash IdOf(const Study& study);
 
 /// The study whose JsonOf() this is; `source` names it in errors. Throws ConfigError as ReadStudy.

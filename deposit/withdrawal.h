@@ -19,12 +19,12 @@ struct Withdrawal {
 
 inline constexpr std::size_t kWithdrawalBytes = 159;
 
-/// The file that says so, byte by byte: docs/reference/deposits.md, "A withdrawal". It is the same for all parties. Pre: the
-/// pair is an owner's.
+/// The file that says so, byte by byte: docs/reference/deposits.md, "A withdrawal". It is the same for all
+/// parties. Pre: the pair is an owner's.
 [[nodiscard]] std::string SignWithdrawal(const Hash& deposit, std::uint64_t time, const KeyPair& owner);
 
-/// What such a file says, whose signature holds. Whose deposit it is, and whether it is known, is the store's to say
-/// (deposit/store/store.h). Throws RefusedDeposit, naming `file`, for anything else.
+/// What such a file says, whose signature holds. Whose deposit it is, and whether it is known, is the store's
+/// to say (deposit/store/store.h). Throws RefusedDeposit, naming `file`, for anything else.
 [[nodiscard]] Withdrawal ParseWithdrawal(std::string_view content, const std::filesystem::path& file);
 
 }  // namespace trefoil::deposit

@@ -19,9 +19,9 @@ inline constexpr double kBytesOfACheckedNumber = 256;
 inline constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 20;
 inline constexpr std::int64_t kFewestCheckedRows = 64;
 
-/// With data.memory the rows of each block in which they are read: so many that they and what is computed of them, by a
-/// linear model or in sums, take no more. Without it 0. Throws ConfigError where kFewestBlockRows do not fit, or half of it
-/// is too little to check as many.
+/// With data.memory the rows of each block in which they are read: so many that they and what is computed of
+/// them, by a linear model or in sums, take no more. Without it 0. Throws ConfigError where kFewestBlockRows
+/// do not fit, or half of it is too little to check as many.
 [[nodiscard]] std::int64_t BlockRows(const RecordSchema& records);
 inline constexpr std::int64_t kFewestBlockRows = kFewestCheckedRows;
 
@@ -32,12 +32,12 @@ inline constexpr std::int64_t kFewestBlockRows = kFewestCheckedRows;
 void ForEachBlock(const RecordSchema& records, SharedRecords::Checked& deposits,
                   const std::function<void(std::vector<mpc::ArithShare> rows)>& visit);
 
-/// For Job::Inputs. `records` are those that the job was given; null: it throws ConfigError when it is loaded. `schema` is
-/// read then, and outlives the input.
+/// For Job::Inputs. `records` are those that the job was given; null: it throws ConfigError when it is
+/// loaded. `schema` is read then, and outlives the input.
 [[nodiscard]] JobInput DepositsOf(SharedRecords* records, const RecordSchema& schema);
 
-/// For Job::Run, before `plan` is reserved: the deposits that the run uses, which are checked, and whose populations
-/// are charged; the operator is told what is left out. Throws as SharedRecords::Share.
+/// For Job::Run, before `plan` is reserved: the deposits that the run uses, which are checked, and whose
+/// populations are charged; the operator is told what is left out. Throws as SharedRecords::Share.
 [[nodiscard]] SharedRecords::Checked TakeDeposits(mpc::Context& party, SharedRecords& records, Output& output,
                                                   const Output::Events& plan);
 

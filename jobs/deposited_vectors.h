@@ -7,31 +7,33 @@
 #include "jobs/shared_records.h"
 #include "mpc/share.h"
 
-/// Deposits that are added up (types "sum" and "statistics" with data.source "store"): rows are vectors without labels.
+/// Deposits that are added up (types "sum" and "statistics" with data.source "store"): rows are vectors
+/// without labels.
 namespace trefoil::jobs {
 
-/// Rows of so many numbers, of which none is longer than `norm`, as they are deposited; of their kind neither `vectors` nor
-/// `statistics` says anything yet.
+/// Rows of so many numbers, of which none is longer than `norm`, as they are deposited; of their kind neither
+/// `vectors` nor `statistics` says anything yet.
 [[nodiscard]] RecordSchema VectorRows(std::int64_t numbers, double norm, int fraction_bits);
 
 /// The vectors that statistics make of records. Throws ConfigError as DepositedLayoutOf.
 [[nodiscard]] RecordSchema VectorsOf(const StatisticsSpec& spec);
 
-/// The keys by which a study says what owners deposit: name and fraction_bits; then [columns] and [features], or in their
-/// place [vectors] or [statistics].
+/// The keys by which a study says what owners deposit: name and fraction_bits; then [columns] and [features],
+/// or in their place [vectors] or [statistics].
 void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
 
 /// Which jobs are on such rows, in words: "of type "sum"", "on records".
 [[nodiscard]] std::string KindOfJob(const RecordSchema& records);
 
-/// The most that one record changes of the sum of all rows, in units of a row's last bit (privacy.md, "Noisy sums").
+/// The most that one record changes of the sum of all rows, in units of a row's last bit (privacy.md, "Noisy
+/// sums").
 [[nodiscard]] std::uint64_t SensitivityOfDeposits(const RecordSchema& records);
 
 /// That sum, in such units: numbers x 1. Nothing is sent.
 [[nodiscard]] mpc::AdditiveShare SumOfDeposits(const RecordSchema& records, SharedRecords::Checked& deposits);
 
-/// Bytes that rows take at each party, with what their check takes and the files that they come from, of one deposit at the
-/// most; with data.memory that. Throws ConfigError as BlockRows.
+/// Bytes that rows take at each party, with what their check takes and the files that they come from, of one
+/// deposit at the most; with data.memory that. Throws ConfigError as BlockRows.
 [[nodiscard]] double MemoryOfDeposits(const RecordSchema& records);
 
 /// What no plan counts of such a job.

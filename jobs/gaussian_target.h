@@ -13,8 +13,8 @@ namespace trefoil::jobs {
 
 using dp::kAllOverTwo;
 
-/// What a job wants of noise and release that opens one vector, once or several times, with Gaussian noise of every party,
-/// and how `local` cuts its data: the settings of such a type begin with it.
+/// What a job wants of noise and release that opens one vector, once or several times, with Gaussian noise of
+/// every party, and how `local` cuts its data: the settings of such a type begin with it.
 struct GaussianSettings {
   std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
   std::optional<double> sigma{};
@@ -38,8 +38,8 @@ struct GaussianHelp {
 void GaussianTables(FieldVisitor& v, GaussianSettings& s, const GaussianHelp& help,
                     const FieldVisitor::Part& more = {});
 
-/// A vector that a job releases, once or several times, with Gaussian noise of every party, and what its job wants of the
-/// noise.
+/// A vector that a job releases, once or several times, with Gaussian noise of every party, and what its job
+/// wants of the noise.
 struct GaussianTarget {
   std::int64_t releases = 1;
   std::int64_t coordinates = 0;
@@ -55,9 +55,9 @@ struct GaussianTarget {
 [[nodiscard]] GaussianTarget TargetOf(const GaussianSettings& settings, std::int64_t coordinates,
                                       std::uint64_t sensitivity, std::int64_t releases = 1);
 
-/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target, rounded up
-/// to a multiple of 2^-20. Throws ConfigError where none meets the target. Cost: with a target some dozens of
-/// accountings.
+/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target,
+/// rounded up to a multiple of 2^-20. Throws ConfigError where none meets the target. Cost: with a target
+/// some dozens of accountings.
 [[nodiscard]] double SigmaOf(const GaussianTarget& target);
 /// The same for what is charged as event(sigma).
 [[nodiscard]] double SigmaOf(const GaussianTarget& target,

@@ -58,8 +58,8 @@ struct JobResult {
   nlohmann::ordered_json summary =
       nlohmann::ordered_json::object();  ///< what summary.json says of the type's own
   std::vector<std::string> lines{};      ///< for the user
-  /// What the results say of this party's own records; empty: nothing is asked. Called at most once, while the job is
-  /// there, when all links have ended: so that not even the time tells anybody.
+  /// What the results say of this party's own records; empty: nothing is asked. Called at most once, while
+  /// the job is there, when all links have ended: so that not even the time tells anybody.
   std::function<OwnerLines()> owner_lines{};
 };
 
@@ -100,8 +100,9 @@ struct JobSteps {
   bool charged_after = false;  ///< whether what follows the last step is charged
 };
 
-/// What a checkpoint of a job holds: two matrices of shares of this shape, perhaps the coins of its steps, and behind the
-/// last step perhaps what its evaluation has counted; in the clear perhaps noisy counts of the classes and a clip.
+/// What a checkpoint of a job holds: two matrices of shares of this shape, perhaps the coins of its steps,
+/// and behind the last step perhaps what its evaluation has counted; in the clear perhaps noisy counts of the
+/// classes and a clip.
 struct CheckpointShape {
   ml::LayerShape weights;
   int fraction_bits = 16;
@@ -118,8 +119,8 @@ struct BegunCalls {
   int shared = 0;  ///< of the first so many all three parties have gone on with the sums
 };
 
-/// Whoever runs a job: keeps account of what it spends, of its steps and of its checkpoints. What a call throws
-/// ends the job.
+/// Whoever runs a job: keeps account of what it spends, of its steps and of its checkpoints. What a call
+/// throws ends the job.
 class Output {
  public:
   using Events = std::vector<dp::RecordedEvent>;
@@ -130,19 +131,22 @@ class Output {
   /// anything of the data is sent. Throws BudgetError.
   virtual void Reserve(const Events& plan, const Events& before) = 0;
   /// All that will have been executed: before the first value is opened. Throws where the record cannot be
-  /// kept: then nothing is opened. A job whose opening does not take a message of each party to each receiver waits at
-  /// protocols::Barrier behind it, or others would open what one party has not charged.
+  /// kept: then nothing is opened. A job whose opening does not take a message of each party to each receiver
+  /// waits at protocols::Barrier behind it, or others would open what one party has not charged.
   virtual void Settle(const Events& executed) = 0;
   /// In place of both, for a job that charges nothing: the record of another run, which covers this one.
   virtual void Cover(const dp::TrainingRecord& record) = 0;
 
   // Of a job with steps.
   /// First of all: agrees with the peers on what this session goes on from, which is nothing where there are
-  /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError, ProtocolError.
+  /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError,
+  /// ProtocolError.
   virtual ml::Resumption Resume(mpc::Context& party) = 0;
-  /// The run's id, the same at all three parties; with checkpoints after Resume. Empty: whoever runs the job names no runs.
+  /// The run's id, the same at all three parties; with checkpoints after Resume. Empty: whoever runs the job
+  /// names no runs.
   [[nodiscard]] virtual std::string RunId() const { return {}; }
-  /// As CapOf, of a job on deposits that plans `plan`; with checkpoints after Resume, by which its run is known.
+  /// As CapOf, of a job on deposits that plans `plan`; with checkpoints after Resume, by which its run is
+  /// known.
   [[nodiscard]] virtual std::string WhyCapped(const Population& /*population*/, const Events& /*plan*/) {
     return "";
   }
@@ -156,8 +160,8 @@ class Output {
   virtual void Step(const ml::StepReport& report) = 0;
 
   // Of a job of calls (Job::Calls).
-  /// First of all: agrees with the peers on what earlier sessions of the run have done, which is nothing but in a run that
-  /// somebody resumes. Throws as Resume.
+  /// First of all: agrees with the peers on what earlier sessions of the run have done, which is nothing but
+  /// in a run that somebody resumes. Throws as Resume.
   [[nodiscard]] virtual BegunCalls ResumeCalls(mpc::Context& /*party*/) { return {}; }
   /// Call `call`, counted from 0, is about to begin, and no session makes it again. On disk when it returns.
   virtual void BeginCall(int /*call*/) {}
@@ -181,8 +185,8 @@ class Job {
 
   [[nodiscard]] virtual const char* type() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
-  /// At which both epsilons are said, in (0, 1). Of a job that charges nothing that of the record which covers
-  /// it, known once its inputs are loaded; likewise the accountant.
+  /// At which both epsilons are said, in (0, 1). Of a job that charges nothing that of the record which
+  /// covers it, known once its inputs are loaded; likewise the accountant.
   [[nodiscard]] virtual double delta() const = 0;
   /// By which both epsilons are computed.
   [[nodiscard]] virtual dp::AccountantKind accountant() const = 0;
@@ -206,37 +210,38 @@ class Job {
   [[nodiscard]] virtual std::string Covered() const { return {}; }
   /// What the epsilons do not cover though a user would think so, one line each.
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
-  /// What whoever plans the job should know of the settings of its type, one line each; by the job alone. Throws as
-  /// Events. AdviceOn() has what all types say.
+  /// What whoever plans the job should know of the settings of its type, one line each; by the job alone.
+  /// Throws as Events. AdviceOn() has what all types say.
   [[nodiscard]] virtual std::vector<std::string> Advice() const { return {}; }
   /// What the epsilons protect.
   [[nodiscard]] virtual dp::PrivacyUnit Unit() const { return dp::PrivacyUnit::kRecord; }
   /// By what neighbouring data sets differ.
   [[nodiscard]] virtual dp::Neighbours Neighbours() const { return dp::Neighbours::kAdded; }
-  /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than all of
-  /// them. Nothing where the job does not say.
+  /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than
+  /// all of them. Nothing where the job does not say.
   [[nodiscard]] virtual std::optional<std::int64_t> MaxUnits() const { return {}; }
   /// "KEY: found VALUE", which releases what no epsilon covers: why no ledger can take the job. Else empty.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
-  /// The same for the test records that this party holds and the job is charged to; nothing where there are none.
+  /// The same for the test records that this party holds and the job is charged to; nothing where there are
+  /// none.
   [[nodiscard]] virtual std::optional<std::string> TestsUncovered(int /*party*/) const { return {}; }
-  /// "KEY: found VALUE", which uses validation records that this party holds and no epsilon covers: why no ledger may be
-  /// of them. Else empty.
+  /// "KEY: found VALUE", which uses validation records that this party holds and no epsilon covers: why no
+  /// ledger may be of them. Else empty.
   [[nodiscard]] virtual std::string ValidationUncovered(int /*party*/) const { return {}; }
 
   // What it costs, and how it goes on.
   /// Throws as Events.
   [[nodiscard]] virtual JobPlan Plan(const std::optional<protocols::Link>& link) const = 0;
   [[nodiscard]] virtual JobSteps Steps() const { return {}; }
-  /// How many calls it makes, each at most once in all sessions of a run, so that it can be resumed without a checkpoint.
-  /// 0: it is not of calls.
+  /// How many calls it makes, each at most once in all sessions of a run, so that it can be resumed without a
+  /// checkpoint. 0: it is not of calls.
   [[nodiscard]] virtual int Calls() const { return 0; }
   /// Why a run cannot be resumed; empty where it can.
   [[nodiscard]] virtual std::string NoResume() const { return "found a job without steps: start it anew"; }
   /// Of a job with checkpoints.
   [[nodiscard]] virtual CheckpointShape ShapeOfCheckpoint() const;
-  /// Of a job with checkpoints: both epsilons of all that a run will have executed whose next session begins at
-  /// step `first`, or, `from_start`, before the first step. Throws as Events.
+  /// Of a job with checkpoints: both epsilons of all that a run will have executed whose next session begins
+  /// at step `first`, or, `from_start`, before the first step. Throws as Events.
   [[nodiscard]] virtual dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
                                                         int first) const;
 
@@ -249,20 +254,22 @@ class Job {
   [[nodiscard]] virtual std::optional<ModelSchema> Model() const { return {}; }
   /// Whether it needs a model in shares, which another run made.
   [[nodiscard]] virtual bool NeedsModel() const { return false; }
-  /// Tells Plan() that the model it needs is the one of `made`, a job read from `file`. Throws ConfigError where
-  /// `made` makes none, or this job needs none.
+  /// Tells Plan() that the model it needs is the one of `made`, a job read from `file`. Throws ConfigError
+  /// where `made` makes none, or this job needs none.
   virtual void UseModelOf(const Job& made, const std::string& file);
   /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
   [[nodiscard]] std::string FeatureModel() const { return Records() ? FeatureModelOf(*Records()) : ""; }
 
-  /// Its parties are of `ranks` machines each (mpc/ranks.h), and Plan() is of what the first of them sends. Right after the
-  /// job is read, on every rank. Throws ConfigError where its type or its settings do not allow for more than one.
+  /// Its parties are of `ranks` machines each (mpc/ranks.h), and Plan() is of what the first of them sends.
+  /// Right after the job is read, on every rank. Throws ConfigError where its type or its settings do not
+  /// allow for more than one.
   virtual void UseRanks(int ranks);
-  /// The machines of this party, after UseRanks(ranks.count()), before Inputs, Run or Serve; they outlive the job.
+  /// The machines of this party, after UseRanks(ranks.count()), before Inputs, Run or Serve; they outlive the
+  /// job.
   virtual void TakeRanks(mpc::Ranks& ranks);
 
-  /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program` outlives the
-  /// job. Throws ConfigError where the job's type takes none.
+  /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program`
+  /// outlives the job. Throws ConfigError where the job's type takes none.
   virtual void TakeVectorsOf(VectorProgram& program);
 
   /// Whether its rows come from a store: what its records are, or what it predicts.
@@ -272,29 +279,29 @@ class Job {
   virtual void TakeRecordsOf(SharedRecords& records);
 
   // What it does.
-  /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError or
-  /// ConfigError.
+  /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError
+  /// or ConfigError.
   [[nodiscard]] virtual std::string Split(const SplitTarget& target) const = 0;
   /// All that this party brings; `party_file` names its party file in errors. All must outlive the inputs.
   [[nodiscard]] virtual std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                                      const Resources& resources) = 0;
-  /// The secure computation, once all inputs are loaded. Cost: Plan(). Throws NetworkError, ProtocolError, and
-  /// what `output` throws.
+  /// The secure computation, once all inputs are loaded. Cost: Plan(). Throws NetworkError, ProtocolError,
+  /// and what `output` throws.
   [[nodiscard]] virtual JobResult Run(mpc::Context& party, Output& output) = 0;
-  /// What ranks above 0 do while rank 0 loads its inputs: of most types nothing. Throws ConfigError or DataError, and
-  /// NetworkError of the party's ranks.
+  /// What ranks above 0 do while rank 0 loads its inputs: of most types nothing. Throws ConfigError or
+  /// DataError, and NetworkError of the party's ranks.
   virtual void ServeInputs(const PartyFile& /*party*/, const std::string& /*party_file*/,
                            const Resources& /*resources*/) {}
-  /// What ranks above 0 do in place of Run: their part of rank 0's work, on data that this gives them or that ServeInputs
-  /// has read, until it needs them no more. Throws NetworkError, ProtocolError.
+  /// What ranks above 0 do in place of Run: their part of rank 0's work, on data that this gives them or that
+  /// ServeInputs has read, until it needs them no more. Throws NetworkError, ProtocolError.
   virtual void Serve(mpc::Context& party);
-  /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
-  /// or nothing.
+  /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the
+  /// user; or nothing.
   [[nodiscard]] virtual std::string ResultLine(const nlohmann::ordered_json& /*summary*/) const { return {}; }
   /// What a report shows of the result files of a run directory. Throws DataError for a damaged one.
   [[nodiscard]] virtual ShownResults Shown(const std::filesystem::path& /*folder*/) const { return {}; }
-  /// For an audit: the job with so many canaries beside its records (jobs/canaries.h). Throws ConfigError where
-  /// the job's type, or this job, cannot be audited.
+  /// For an audit: the job with so many canaries beside its records (jobs/canaries.h). Throws ConfigError
+  /// where the job's type, or this job, cannot be audited.
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
 };
 
@@ -305,7 +312,8 @@ struct JobType {
   std::unique_ptr<Job> (*read)(const toml::table& root, const std::string& file);
   std::string (*schema)(const char* name);  ///< a JSON Schema of its files
   InputFields inputs = nullptr;  ///< of the party file, what only some types need; several may name one
-  /// A job file for records as the source has them, from answers to questions. Throws as Interview. Null: none is drafted.
+  /// A job file for records as the source has them, from answers to questions. Throws as Interview. Null:
+  /// none is drafted.
   std::string (*draft)(const DraftSource& source, Interview& interview) = nullptr;
   LogitMeaning logits = LogitMeaning::kLogOdds;  ///< of the linear models that its jobs make
 };
@@ -334,12 +342,13 @@ template <typename S>
 /// A JSON Schema of the files of a type of job. Throws ConfigError for another type.
 [[nodiscard]] std::string JobSchema(const std::string& type, JobTypes types = ShippedTypes());
 
-/// A party file that may have what any type of job needs: as ReadParty and PartySchema of jobs/config/party_file.h.
+/// A party file that may have what any type of job needs: as ReadParty and PartySchema of
+/// jobs/config/party_file.h.
 [[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file, JobTypes types = ShippedTypes());
 [[nodiscard]] std::string PartySchema(JobTypes types = ShippedTypes());
 
-/// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no data.
-/// Throws ConfigError with one line: place, key, what was found, what was expected.
+/// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no
+/// data. Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] std::unique_ptr<Job> ReadJob(const std::filesystem::path& file,
                                            const std::vector<std::string>& assignments = {},
                                            JobTypes types = ShippedTypes());
@@ -370,8 +379,9 @@ template <typename S>
 /// Which of its epsilons is said first.
 [[nodiscard]] FirstEpsilon FirstOf(const Job& job);
 
-/// Gives a job whose rows come from a store those of this party's, which has to outlive it; null where they do not, or
-/// the program has none (`open` empty), which the job then says when its inputs are loaded. Throws as `open`.
+/// Gives a job whose rows come from a store those of this party's, which has to outlive it; null where they
+/// do not, or the program has none (`open` empty), which the job then says when its inputs are loaded. Throws
+/// as `open`.
 [[nodiscard]] std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party,
                                                          const std::string& party_file,
                                                          const StoreOpener& open);

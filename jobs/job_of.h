@@ -10,8 +10,8 @@
 
 namespace trefoil::jobs {
 
-/// A job without steps whose settings have the members `name`, `delta`, `accountant` and `to`: what all such types
-/// answer alike.
+/// A job without steps whose settings have the members `name`, `delta`, `accountant` and `to`: what all such
+/// types answer alike.
 template <typename Settings>
 class JobOf : public Job {
  public:

@@ -20,9 +20,9 @@ struct OwnersRows {
   std::vector<std::string> warnings{};
 };
 
-/// The rows of such files: features, as a party's own records have them, or vectors. Where labels are ignored, as they are
-/// for rows that are added up, all are of class 0, or target 0. Throws DataError as data::Load and LoadRecords, ConfigError
-/// as LoadRecords.
+/// The rows of such files: features, as a party's own records have them, or vectors. Where labels are
+/// ignored, as they are for rows that are added up, all are of class 0, or target 0. Throws DataError as
+/// data::Load and LoadRecords, ConfigError as LoadRecords.
 [[nodiscard]] OwnersRows LoadOwnersRows(RecordSchema records, const data::DataFiles& files,
                                         const LoadOptions& options);
 

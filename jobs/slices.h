@@ -14,8 +14,8 @@ namespace trefoil::jobs {
 /// equal records are all in one slice. (A record that is replaced by another may change two slices.)
 [[nodiscard]] std::vector<std::size_t> SlicesByHash(const data::Table& table, std::size_t slices);
 
-/// The slices of this party's [data], records in the file's order, with the job's features, by so many threads (0: all
-/// cores). Throws as
+/// The slices of this party's [data], records in the file's order, with the job's features, by so many
+/// threads (0: all cores). Throws as
 /// LoadRecords().
 [[nodiscard]] std::vector<ml::OwnRecords> LoadSlicesByHash(const RecordSchema& schema, const PartyFile& party,
                                                            std::size_t slices, std::size_t threads = 0);

@@ -21,8 +21,8 @@ using mpc::Word;
 /// bound.
 constexpr double kInward = 1 - 1e-12;
 
-/// Writes the row's values on the lattice of rows, scaled down to `largest` where needed, and returns the sum of their
-/// squares, at twice the bits.
+/// Writes the row's values on the lattice of rows, scaled down to `largest` where needed, and returns the sum
+/// of their squares, at twice the bits.
 std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, double largest,
                         RingMatrix& out, Index to) {
   const Eigen::RowVectorXd features = own.Row(row).cast<double>();
@@ -50,7 +50,8 @@ Word EncodeTarget(const StepPlan& plan, int steps, std::int64_t row) {
 /// 1 where records have weights of their own, which then are a column.
 Index WeightColumns(const StepPlan& plan) { return plan.record_weights.largest > 0 ? 1 : 0; }
 
-/// A record's own weight in column `col`, if there are such; zero of records without, which are not trained on.
+/// A record's own weight in column `col`, if there are such; zero of records without, which are not trained
+/// on.
 void EncodeWeight(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
                   Index col) {
   if (WeightColumns(plan) == 0 || own.weights.empty()) return;
@@ -88,8 +89,8 @@ double OnNormLattice(const StepPlan& plan, double bound) {
       std::ldexp(std::floor(std::ldexp(bound * bound, plan.row_norm_bits)), -plan.row_norm_bits));
 }
 
-/// Encodes slot k as record rows[k], or, where that is kPadding or there is none, record read[k] into memory that nobody
-/// reads, its own row staying zero. encode(row, out, to) writes a record to row `to` of `out`.
+/// Encodes slot k as record rows[k], or, where that is kPadding or there is none, record read[k] into memory
+/// that nobody reads, its own row staying zero. encode(row, out, to) writes a record to row `to` of `out`.
 template <typename Encode>
 RingMatrix EncodeSlots(std::span<const std::int64_t> rows, std::span<const std::int64_t> read, Index columns,
                        Encode encode) {

@@ -16,38 +16,41 @@ namespace trefoil::ml {
 /// A slot of a batch without a record.
 inline constexpr std::int64_t kPadding = -1;
 
-/// A row's features on the lattice of `fraction_bits`, one word each, scaled down to the norm `largest` where needed and
-/// rounded towards zero, so that the lattice norm is no larger. Returns the sum of their squares. Throws DataError, naming
-/// the row from 1, where one is not finite.
+/// A row's features on the lattice of `fraction_bits`, one word each, scaled down to the norm `largest` where
+/// needed and rounded towards zero, so that the lattice norm is no larger. Returns the sum of their squares.
+/// Throws DataError, naming the row from 1, where one is not finite.
 std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
                              int fraction_bits, std::span<mpc::Word> out);
 
-/// The most that the squares of a row's features of EncodeFeatures add up to, rounded downwards: no row is longer than
-/// `largest`, and those that EncodeFeatures scales down are shorter by more than a rounding. Pre: below 2^62.
+/// The most that the squares of a row's features of EncodeFeatures add up to, rounded downwards: no row is
+/// longer than `largest`, and those that EncodeFeatures scales down are shorter by more than a rounding. Pre:
+/// below 2^62.
 [[nodiscard]] std::uint64_t LargestSquaredNorm(double largest, int fraction_bits);
-/// The least whole number whose square is no smaller: a bound on the norm of what LargestSquaredNorm bounds. Pre: at most
-/// 2^62.
+/// The least whole number whose square is no smaller: a bound on the norm of what LargestSquaredNorm bounds.
+/// Pre: at most 2^62.
 [[nodiscard]] std::uint64_t LargestNorm(std::uint64_t largest_squared_norm);
 
-/// For each of `height` slots the record that is read for it: rows[k], or some other of those that are `held` where that
-/// is kPadding or there is none; kPadding for all where none is held. So as many are read however many were drawn, and
-/// they lie as far apart in memory or in a file as those.
+/// For each of `height` slots the record that is read for it: rows[k], or some other of those that are `held`
+/// where that is kPadding or there is none; kPadding for all where none is held. So as many are read however
+/// many were drawn, and they lie as far apart in memory or in a file as those.
 [[nodiscard]] std::vector<std::int64_t> RowsToRead(const std::vector<std::int64_t>& rows, std::int64_t held,
                                                    std::int64_t height);
 
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
-/// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm
-/// and, where the plan has such, the record's own weight, to the nearest number of its lattice; 0 of records without,
-/// which are held out. A target is rounded to the nearest number of the lattice, from 0 to 1.
-/// A row's lattice norm never exceeds R: it is scaled down to it where needed, and rounded towards zero. Throws:
-/// DataError on a value that is not finite or a class, target or weight out of range, of the records listed or of
-/// another.
+/// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared
+/// row norm and, where the plan has such, the record's own weight, to the nearest number of its lattice; 0 of
+/// records without, which are held out. A target is rounded to the nearest number of the lattice, from 0 to
+/// 1. A row's lattice norm never exceeds R: it is scaled down to it where needed, and rounded towards zero.
+///    Throws:
+/// DataError on a value that is not finite or a class, target or weight out of range, of the records listed
+/// or of another.
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
-/// The slots of a whole batch, for those who encode it piece by piece. Were it chosen for each piece by itself what is read in
-/// place of padding, it would tell how many were drawn: a piece of padding alone would always read the same.
+/// The slots of a whole batch, for those who encode it piece by piece. Were it chosen for each piece by
+/// itself what is read in place of padding, it would tell how many were drawn: a piece of padding alone would
+/// always read the same.
 struct BatchSlots {
   BatchSlots() = default;
   /// `held`: how many records the owner has.
@@ -72,9 +75,9 @@ struct BatchSlots {
 
 /// A party's columns of the rows, where the partition is vertical, as it inputs them: slots as
 /// EncodeRecords(). Columns: x (its features), the squared norm of these; at the party that holds the labels,
-/// whose squared norm counts the mask bit, also the mask bit, y (c) and the record's own weight, if any. A block is scaled down to its bound
-/// (BlockNorms) where needed, and rounded towards zero; the squared norms of a row, rounded up, add up to at
-/// most R^2 + 1. Throws as EncodeRecords().
+/// whose squared norm counts the mask bit, also the mask bit, y (c) and the record's own weight, if any. A
+/// block is scaled down to its bound (BlockNorms) where needed, and rounded towards zero; the squared norms
+/// of a row, rounded up, add up to at most R^2 + 1. Throws as EncodeRecords().
 [[nodiscard]] mpc::RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
                                           const std::vector<std::int64_t>& rows, std::int64_t height);
 
@@ -84,8 +87,8 @@ struct BatchSlots {
 /// The parties' shared blocks as records that EncodeRecords() might have made. Local.
 [[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
-/// How many columns of EncodeRecords() become a batch's x, y, squared norms and, where the plan has such, weights, in
-/// this order.
+/// How many columns of EncodeRecords() become a batch's x, y, squared norms and, where the plan has such,
+/// weights, in this order.
 [[nodiscard]] std::vector<mpc::Index> BatchWidths(const StepPlan& plan);
 
 /// A batch of its parts, which are as wide as BatchWidths() says; with narrow rows of all but the first.

@@ -61,7 +61,8 @@ class BitMatrix {
 /// there.
 void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to);
 
-/// The inverse of PutPlanes: elements [first, first + x.size()) as words. Pre: at most 64 planes, and the same.
+/// The inverse of PutPlanes: elements [first, first + x.size()) as words. Pre: at most 64 planes, and the
+/// same.
 void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
 
 /// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols
@@ -71,8 +72,8 @@ void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
 /// Every bit of `bits` as a 0/1 word: planes() rows, count() columns.
 [[nodiscard]] RingMatrix ToWords(const BitMatrix& bits);
 
-/// Writes the planes of `bits` into a message of as many planes of `count` bits, as bits [first, first + bits.count()) of
-/// each. Pre: PackedBytes(bits.planes(), count) bytes, zero where nothing was written yet.
+/// Writes the planes of `bits` into a message of as many planes of `count` bits, as bits [first, first +
+/// bits.count()) of each. Pre: PackedBytes(bits.planes(), count) bytes, zero where nothing was written yet.
 void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& message);
 
 /// Bytes that `bits` takes on the wire: planes * count bits, rounded up to a byte.

@@ -42,8 +42,8 @@ class Context {
   void RestartRoles() { turn_ = 0; }
 
   /// What the dealer of an operation deals: it is made and sent here, if this party is the dealer, or has
-  /// been ahead (mpc/dealing/preprocessing.h). `make` must hold all that it needs by value, nothing of it secret but what
-  /// it draws from the Dealer.
+  /// been ahead (mpc/dealing/preprocessing.h). `make` must hold all that it needs by value, nothing of it
+  /// secret but what it draws from the Dealer.
   void Deal(OperationId operation, const Roles& roles, const DealtBytes& bytes,
             const std::function<void(const Dealer&)>& make, DealtBy by = DealtBy::kTurn);
 

@@ -47,7 +47,8 @@ class Prss {
   /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
-  /// The next words of the stream whose beginning Fill gave last of that component. Pre: as Fill, once it was called.
+  /// The next words of the stream whose beginning Fill gave last of that component. Pre: as Fill, once it was
+  /// called.
   void Continue(int component, std::span<Word> out);
   /// The same stream in words of half the bytes.
   void FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out);
@@ -58,8 +59,8 @@ class Prss {
   /// The same of bits: the parties' parts are 0 under exclusive or.
   void FillZeroBits(OperationId operation, std::span<Word> out);
 
-  /// The public key of an operation's hash (mpc/dcf/seed_hash.h), the same at all three parties: BLAKE2b of the
-  /// operation under the session's tag, so that no two operations of any sessions share one.
+  /// The public key of an operation's hash (mpc/dcf/seed_hash.h), the same at all three parties: BLAKE2b of
+  /// the operation under the session's tag, so that no two operations of any sessions share one.
   [[nodiscard]] HashKey HashKeyOf(OperationId operation) const;
 
  private:

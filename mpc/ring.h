@@ -12,7 +12,8 @@ using Index = Eigen::Index;
 /// element-wise and modulo 2^64.
 using RingMatrix = Eigen::Array<Word, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// An element of Z_2^32: what is needed of a word where no more than 32 bits are opened of what is made of it.
+/// An element of Z_2^32: what is needed of a word where no more than 32 bits are opened of what is made of
+/// it.
 using HalfWord = std::uint32_t;
 /// The same as RingMatrix, modulo 2^32.
 using HalfMatrix = Eigen::Array<HalfWord, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

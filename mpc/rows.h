@@ -15,7 +15,8 @@ struct MutableRows {
   Index stride = 0;
 };
 
-/// The same of numbers of `bytes` bytes each, lowest first, one after the other: `stride` bytes from one row to the next.
+/// The same of numbers of `bytes` bytes each, lowest first, one after the other: `stride` bytes from one row
+/// to the next.
 struct PackedRows {
   /// Behind the last number so many bytes can be read, since kernels read whole vectors.
   static constexpr Index kReadBeyond = 64;

@@ -10,7 +10,8 @@
 namespace trefoil::mpc {
 
 /// Party i's part (x_i, x_{i+1}) of a replicated sharing x = x_0 + x_1 + x_2 modulo 2^64, element by element.
-/// There is no way from here to a plain value but protocols/arithmetic/reveal.h, and no printing or comparing.
+/// There is no way from here to a plain value but protocols/arithmetic/reveal.h, and no printing or
+/// comparing.
 class ArithShare {
  public:
   ArithShare() = default;

@@ -24,8 +24,8 @@ struct Link {
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants
-/// measured once (docs/reference/performance.md): 2 AES blocks a bit and point, half where points share their prefixes,
-/// and 6 a bit and key; or the carry tree's words.
+/// measured once (docs/reference/performance.md): 2 AES blocks a bit and point, half where points share their
+/// prefixes, and 6 a bit and key; or the carry tree's words.
 [[nodiscard]] double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width);
 
 /// The same of finding which of `places` powers of two a value's leading bit is: a comparison with each, of

@@ -14,8 +14,9 @@
 namespace trefoil::runtime {
 namespace {
 
-/// A party goes on to the next call with a message of the one before it, and, if it gets sums, of another. So who begins call
-/// k of a session shows that the one before it has done k - 2, and the one before that k - 3, if that is of the session.
+/// A party goes on to the next call with a message of the one before it, and, if it gets sums, of another. So
+/// who begins call k of a session shows that the one before it has done k - 2, and the one before that k - 3,
+/// if that is of the session.
 jobs::BegunCalls BegunCallsOf(const ml::SessionHistory& earlier) {
   jobs::BegunCalls calls{.begun = CallsBegun(earlier)};
   for (const auto& session : earlier) {

@@ -76,8 +76,8 @@ std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& r
   return files.empty() ? "nothing released to this party," : files;
 }
 
-/// Time, rounds and bytes are those of all sessions for the steps that were kept, or, where a job has none, those
-/// of this session; of ranks above 0 in any case.
+/// Time, rounds and bytes are those of all sessions for the steps that were kept, or, where a job has none,
+/// those of this session; of ranks above 0 in any case.
 Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const JobOutput& output,
                   const SessionCost& cost) {
   const auto& counters = cost.counters;

@@ -14,8 +14,8 @@ struct SessionCost {
   std::uint64_t bytes_of_other_ranks = 0;
 };
 
-/// Writes what a job gave this party to its run directory, summary.json last, and tells the user and the session
-/// log. All is on disk when it returns, so that checkpoints may go.
+/// Writes what a job gave this party to its run directory, summary.json last, and tells the user and the
+/// session log. All is on disk when it returns, so that checkpoints may go.
 /// Throws ConfigError or std::runtime_error where something cannot be written.
 void WriteResults(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
                   const JobOutput& output, const SessionCost& cost);

@@ -21,8 +21,8 @@ void RequireDisk(const std::filesystem::path& run_folder, double least, const st
 /// and sys/block are.
 [[nodiscard]] std::vector<std::string> PlainSwap(const std::filesystem::path& root = "/");
 
-/// What an operator is to do where this process's memory may be written to PlainSwap(). Empty where nothing is to be
-/// done: the memory is locked (LockAllMemory), or there is no such space.
+/// What an operator is to do where this process's memory may be written to PlainSwap(). Empty where nothing
+/// is to be done: the memory is locked (LockAllMemory), or there is no such space.
 [[nodiscard]] std::string SwapWarning(bool memory_locked, const std::filesystem::path& root = "/");
 
 }  // namespace trefoil::runtime

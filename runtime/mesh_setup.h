@@ -11,8 +11,8 @@ namespace trefoil::runtime {
 /// Throws ConfigError naming the file and how to mend it.
 [[nodiscard]] net::Identity ReadIdentity(const jobs::PartyFile& party);
 
-/// What net needs to meet the peers, as one of the party's ranks, certificates read. `job_json` may be empty for a check
-/// without a job.
+/// What net needs to meet the peers, as one of the party's ranks, certificates read. `job_json` may be empty
+/// for a check without a job.
 /// Throws ConfigError naming a file that is missing.
 [[nodiscard]] net::MeshConfig MeshConfigOf(const jobs::PartyFile& party, const std::string& job_json,
                                            int rank = 0);

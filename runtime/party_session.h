@@ -46,8 +46,9 @@ class PartySession {
   void Say(const std::string& line);
   /// The same for what needs attention; "warning: LINE" on stdout.
   void Warn(const std::string& line);
-  /// What the data says, for its owner's eyes alone, a line each: to standard error, and to owner_warnings.txt, a file of
-  /// mode 0600 in the run directory, behind what was said before. After Open. Throws std::runtime_error where it cannot be written.
+  /// What the data says, for its owner's eyes alone, a line each: to standard error, and to
+  /// owner_warnings.txt, a file of mode 0600 in the run directory, behind what was said before. After Open.
+  /// Throws std::runtime_error where it cannot be written.
   void WarnOwner(const std::vector<std::string>& lines);
   /// The same of what is nothing odd: to that file alone.
   void NoteForOwner(const std::vector<std::string>& lines);
@@ -64,8 +65,8 @@ class PartySession {
 
   /// After Open: what opens to this party, for auditors, and that all has ended well.
   [[nodiscard]] AuditLog& audit() { return *audit_; }
-  /// The salt of hashes in the session log: of the run directory, one for all its sessions, made where there is none
-  /// (data.salt, mode 0600). Throws ConfigError, std::runtime_error.
+  /// The salt of hashes in the session log: of the run directory, one for all its sessions, made where there
+  /// is none (data.salt, mode 0600). Throws ConfigError, std::runtime_error.
   [[nodiscard]] std::string AuditSalt() const;
   void Done();
   /// After Done: ends the links, if there are any yet. Nothing that peers may see comes after it.
@@ -101,7 +102,8 @@ class PartySession {
 };
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
-/// "before the start: ..." where there were no links yet. `rank`: of a party of several machines, "lost rank 3 of party 1".
+/// "before the start: ..." where there were no links yet. `rank`: of a party of several machines, "lost rank
+/// 3 of party 1".
 [[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,
                                       std::optional<int> rank = {});
 

@@ -32,8 +32,8 @@ double NumberOrInfinity(const OrderedJson& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
-/// A number of things. Throws OrderedJson::exception if there is no such key, DataError unless it is a whole number,
-/// not negative.
+/// A number of things. Throws OrderedJson::exception if there is no such key, DataError unless it is a whole
+/// number, not negative.
 std::uint64_t CountIn(const OrderedJson& json, const char* key) {
   const auto& count = json.at(key);
   if (!count.is_number_unsigned())

@@ -81,8 +81,8 @@ class ProgressFile {
 /// Throws DataError naming the file and the line where it is none.
 [[nodiscard]] std::vector<ml::StepReport> ReadProgress(const std::filesystem::path& file);
 
-/// The last whole line of a progress.csv, or nothing while there is none. `steps` goes into the report: the file does
-/// not say it.
+/// The last whole line of a progress.csv, or nothing while there is none. `steps` goes into the report: the
+/// file does not say it.
 [[nodiscard]] std::optional<ml::StepReport> LastProgress(const std::filesystem::path& file, int steps);
 
 /// The greatest memory that this process has held so far.

@@ -71,8 +71,8 @@ void ShowJob(PartyRun& run, const dp::EpsilonPair& planned) {
                                 .first = jobs::FirstOf(job)});
 }
 
-/// Checkpoints are kept until all three have their results: a party that dies before then needs the others again. Behind
-/// a job's last call there is nothing that they could do for it.
+/// Checkpoints are kept until all three have their results: a party that dies before then needs the others
+/// again. Behind a job's last call there is nothing that they could do for it.
 void EndTogether(PartyRun& run, mpc::Context& context) {
   if (!run.state) return;
   if (run.job->Calls() > 0) return run.state->Discard();
@@ -125,7 +125,8 @@ void RunConnected(PartyRun& run, net::MeshTransport& mesh) {
   run.owner_lines = result.owner_lines;
 }
 
-/// When all is done and the links have ended. What goes wrong here changes nothing of a run that has its results.
+/// When all is done and the links have ended. What goes wrong here changes nothing of a run that has its
+/// results.
 void TellOwnerOfResults(PartyRun& run) {
   if (!run.owner_lines) return;
   run.output.reset();  // it has the links
@@ -145,8 +146,8 @@ int End(PartyRun& run, const RankFailure& failure) {
   return failure.code;
 }
 
-/// The other ranks of the party may read, once all have the same job. Where one of them fails before this one, which may read
-/// for long, the peers are told all the same.
+/// The other ranks of the party may read, once all have the same job. Where one of them fails before this
+/// one, which may read for long, the peers are told all the same.
 void BeginTogether(PartyRun& run, RankGroup& group, const net::MeshConfig& config) {
   group.SetLastNote(
       [&run, &config](const RankFailure& failure) { run.session.TellBeforeStart(failure.reason, config); });

@@ -14,8 +14,9 @@ void NoteStopSignals();
 /// The signal that was noted, or 0.
 [[nodiscard]] int StopSignal();
 
-/// Ends the process by the signal's default action; the first process of a container, which that does not end,
-/// with 128 + the signal. May be called in a signal's handler. Pre: a signal that ends a process by default.
+/// Ends the process by the signal's default action; the first process of a container, which that does not
+/// end, with 128 + the signal. May be called in a signal's handler. Pre: a signal that ends a process by
+/// default.
 [[noreturn]] void EndBySignal(int signal);
 
 }  // namespace trefoil::runtime

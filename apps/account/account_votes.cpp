@@ -172,8 +172,8 @@ void CheckSanitise(const SanitiseOptions& options) {
 }
 
 /// Of the least whole number of units of 2^-20 that is not below the noisy bound: the units do not depend on
-/// the votes, as its last digits would. The noise is discrete, in steps of 2^-44 of the deviation, which does depend on
-/// them: so fine that each unit has about 2^24 / deviation of them.
+/// the votes, as its last digits would. The noise is discrete, in steps of 2^-44 of the deviation, which does
+/// depend on them: so fine that each unit has about 2^24 / deviation of them.
 double NoisyBound(double centre, double deviation) {
   constexpr int kBits = 44;  // of a deviation: 40 of them are below 2^53
   auto stream = RandomStream::FromSystem();

@@ -5,7 +5,8 @@
 
 namespace trefoil::apps {
 
-/// How an epsilon of the votes is made that may be published; all public, chosen without looking at the votes.
+/// How an epsilon of the votes is made that may be published; all public, chosen without looking at the
+/// votes.
 struct SanitiseOptions {
   std::optional<double> order{};    ///< of the RDP that is published; empty: none is
   std::optional<double> beta{};     ///< of its smooth sensitivity; default 0.2 / order
@@ -28,8 +29,8 @@ struct VoteOptions {
   bool json = false;
 };
 
-/// Prints epsilon whatever the votes are, and of these votes, by the conversion of all other commands and by the
-/// papers'; where it is asked for, also one of these votes that may be published, with noise drawn anew.
+/// Prints epsilon whatever the votes are, and of these votes, by the conversion of all other commands and by
+/// the papers'; where it is asked for, also one of these votes that may be published, with noise drawn anew.
 /// Returns the exit code. Throws ConfigError for an option that is missing, superfluous or out of range;
 /// DataError as ReadVotes.
 int AccountVotes(const VoteOptions& options);

@@ -26,9 +26,9 @@ struct PrivacyCurves {
 /// Of releases at one noise multiplier, the insider's; the outsider's is sqrt(3/2) times that.
 [[nodiscard]] PrivacyCurves CurvesOf(const dp::SampledGaussian& releases);
 
-/// An object with `unit` and `neighbours` (null: not stated), and `outsider` and `insider`, each with `curve` (a list
-/// of epsilon, delta), `mu` (a number or null) and `tradeoff` (a list of alpha, beta): docs/reference/formats.md,
-/// "Privacy curves".
+/// An object with `unit` and `neighbours` (null: not stated), and `outsider` and `insider`, each with `curve`
+/// (a list of epsilon, delta), `mu` (a number or null) and `tradeoff` (a list of alpha, beta):
+/// docs/reference/formats.md, "Privacy curves".
 [[nodiscard]] nlohmann::ordered_json ToJson(const PrivacyCurves& curves);
 
 /// delta(epsilon) and the trade-off curves as two <svg> elements.

@@ -88,7 +88,8 @@ std::string PromiseText(const dp::TrainingRecord& record) {
   return fmt::format("unit {}, neighbours {}", jobs::UnitName(record), jobs::NeighboursName(record));
 }
 
-/// What each job may execute at most: of those that a closed ledger charges, too, and that no run has executed.
+/// What each job may execute at most: of those that a closed ledger charges, too, and that no run has
+/// executed.
 std::vector<const dp::TrainingRecord*> RecordsOf(const dp::Ledger& ledger) {
   std::vector<const dp::TrainingRecord*> records;
   for (const auto& job : ledger.entered()) {

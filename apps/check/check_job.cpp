@@ -36,8 +36,8 @@ std::string RoomText(double available, double least) {
                      jobs::BytesText(static_cast<std::uint64_t>(least)));
 }
 
-/// Whether the machine has room for this party's part of the job. Returns false where what it needs depends on a
-/// model that is not known yet.
+/// Whether the machine has room for this party's part of the job. Returns false where what it needs depends
+/// on a model that is not known yet.
 bool ExamineRoom(Doctor& doctor, const jobs::Job& job, int party) {
   std::optional<jobs::JobPlan> plan;
   try {

@@ -10,8 +10,8 @@ namespace trefoil::apps {
 /// What the command line asked for; returns the exit code, or throws one of the errors of base/error.h.
 using Action = std::function<int()>;
 
-// Each adds one command to the program's command line, and sets `action` when it is chosen. Those that read jobs
-// know `types`.
+// Each adds one command to the program's command line, and sets `action` when it is chosen. Those that read
+// jobs know `types`.
 void AddInit(CLI::App& program, Action& action);
 void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddTrust(CLI::App& program, Action& action);

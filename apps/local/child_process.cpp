@@ -23,8 +23,8 @@ namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-/// Runs in the child between fork and exec: async-signal-safe calls only. `on_end`: the signal that it gets when its parent
-/// ends.
+/// Runs in the child between fork and exec: async-signal-safe calls only. `on_end`: the signal that it gets
+/// when its parent ends.
 [[noreturn]] void BecomeProgram(const char* program, char* const* arguments, int log, pid_t parent,
                                 int on_end) {
   // The parent may be gone already, and then nothing would end this process with it.

@@ -18,7 +18,8 @@ constexpr const char* kPartyFile = "party.toml";
 
 std::string PeerCertificate(int id) { return "peers/party-" + std::to_string(id) + ".crt"; }
 
-/// Where a party with this host listens: on loopback alone if the others reach it there, else on all interfaces.
+/// Where a party with this host listens: on loopback alone if the others reach it there, else on all
+/// interfaces.
 std::string ListenHost(const std::string& host) {
   if (host == "localhost") return "127.0.0.1";
   if (host.starts_with("127.") || host == "::1") return host;

@@ -77,8 +77,9 @@ void Warn(const std::vector<std::string>& warnings, runtime::ProgressDisplay& di
   for (const auto& warning : warnings) display.Say("warning: " + OneLine(warning));
 }
 
-/// Of the released model on the test records, where there are both: its accuracy or, of targets, its errors, as results
-/// of the summary have them, after all of it has been written beside the model and the user has been told.
+/// Of the released model on the test records, where there are both: its accuracy or, of targets, its errors,
+/// as results of the summary have them, after all of it has been written beside the model and the user has
+/// been told.
 std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display) {
   const auto file = folder / "model.npz";
   if (!fs::exists(file) || !fs::exists(folder / "test")) return {};

@@ -78,8 +78,8 @@ Parties DescribeLocal(const jobs::Job& job, const LocalOptions& options) {
   return parties;
 }
 
-/// Reads the table that a released model will be evaluated on: what is wrong with it is found before a training that
-/// costs time and epsilon, not behind it. Pre: the data are dealt.
+/// Reads the table that a released model will be evaluated on: what is wrong with it is found before a
+/// training that costs time and epsilon, not behind it. Pre: the data are dealt.
 void CheckTests(const LocalRun& run, const LocalOptions& options) {
   const auto* schema = run.job.Records();
   if (schema == nullptr || schema->data.format != data::Format::kCsv || !fs::exists(run.folder / "test"))

@@ -38,12 +38,13 @@ struct LocalRun {
   runtime::ProgressDisplay& display;
 };
 
-/// Makes the run directory with three deployments and, unless options.prepare, runs them and collects the results
-/// (apps/local/local_results.h). Returns the first failing party's exit code.
+/// Makes the run directory with three deployments and, unless options.prepare, runs them and collects the
+/// results (apps/local/local_results.h). Returns the first failing party's exit code.
 /// Throws the errors of base/error.h for what fails before the parties start.
 int RunThree(const LocalRun& run, const LocalOptions& options);
 
-/// Reads a job, or what there is of its run, and does what the options ask for. Returns and throws as RunThree.
+/// Reads a job, or what there is of its run, and does what the options ask for. Returns and throws as
+/// RunThree.
 int RunLocal(const LocalOptions& options);
 
 }  // namespace trefoil::apps

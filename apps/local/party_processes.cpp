@@ -29,13 +29,14 @@ constexpr auto kPollPause = std::chrono::milliseconds(50);
 /// How much longer than its peer time-out a party may take to end by itself once another has failed.
 constexpr auto kPatience = std::chrono::seconds(5);
 
-/// For mpirun, once told, to end its ranks: it passes SIGTERM on after a second, and kills them after another.
+/// For mpirun, once told, to end its ranks: it passes SIGTERM on after a second, and kills them after
+/// another.
 constexpr auto kEndOfRanks = std::chrono::seconds(5);
 /// What a shell, or mpirun, ends with for a process that signal n has killed: this + n.
 constexpr int kKilled = 128;
 
-/// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they say. Its ranks
-/// listen to no other machine; mpirun itself cannot be kept from it.
+/// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they
+/// say. Its ranks listen to no other machine; mpirun itself cannot be kept from it.
 std::vector<std::string> LauncherOf(int ranks) {
   if (ranks == 1) return {};
   std::vector<std::string> words{"mpirun", "-q", "--oversubscribe", "--bind-to", "none"};
@@ -109,7 +110,8 @@ bool HasDisplay() {
   return false;
 }
 
-/// Opens party 0's page in the user's browser, once: when the party's log begins, the page has been there for a while.
+/// Opens party 0's page in the user's browser, once: when the party's log begins, the page has been there for
+/// a while.
 class PageOpener {
  public:
   explicit PageOpener(const PartyProcesses& parties)
@@ -174,8 +176,8 @@ bool LostARank(const ProcessEnd& end, const std::string& cause) {
   return cause.empty() && end.code > kKilled;
 }
 
-/// Reports the failure of `party`, or, where another one has lost a rank, or `party` says that another one aborted, that
-/// other one's, which may have been found ended later. All have ended.
+/// Reports the failure of `party`, or, where another one has lost a rank, or `party` says that another one
+/// aborted, that other one's, which may have been found ended later. All have ended.
 int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children) {
   std::array<fs::path, 3> logs;
   std::array<std::string, 3> causes;

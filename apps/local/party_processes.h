@@ -24,11 +24,11 @@ struct PartyProcesses {
 /// DIR/party-0 to DIR/party-2.
 [[nodiscard]] std::array<std::filesystem::path, 3> PartyFolders(const std::filesystem::path& folder);
 
-/// Runs all three to their end (`trefoil run`, each into its folder's out/), showing their progress, and the page of party 0
-/// (by xdg-open) where it has one and there is a display. Returns
+/// Runs all three to their end (`trefoil run`, each into its folder's out/), showing their progress, and the
+/// page of party 0 (by xdg-open) where it has one and there is a display. Returns
 /// 0, or the exit code of the one that failed first, whose error has been reported then; a party that was
-/// killed, or one of its ranks, counts as lost (3). Throws std::runtime_error if a process cannot be started, ConfigError
-/// where there is no mpirun for several ranks.
+/// killed, or one of its ranks, counts as lost (3). Throws std::runtime_error if a process cannot be started,
+/// ConfigError where there is no mpirun for several ranks.
 int RunPartyProcesses(const PartyProcesses& parties, runtime::ProgressDisplay& display);
 
 }  // namespace trefoil::apps

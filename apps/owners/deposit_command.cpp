@@ -67,7 +67,8 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
   }
 }
 
-/// The records, checked and with their features, as a party's own are. What their owner should know of them is printed.
+/// The records, checked and with their features, as a party's own are. What their owner should know of them
+/// is printed.
 data::Table LoadOwn(const DepositOptions& options, const jobs::RecordSchema& records) {
   const auto labels = jobs::IsToPredict(options.terms.purpose) || records.added_up()
                           ? data::LabelUse::kIgnored

@@ -18,9 +18,9 @@ inline constexpr const char* kEvaluationFile = "evaluation.json";
 [[nodiscard]] std::string EvaluationText(const jobs::TargetEvaluation& evaluation,
                                          const std::filesystem::path& model);
 
-/// The report's section of such a file: warnings, figures, ROC and calibration as plots, classes, confusion table; of many
-/// classes without the last. Of targets: warnings, figures, calibration. Throws DataError naming the file if it is something else, or of another model than
-/// the one at `model`, if there is one.
+/// The report's section of such a file: warnings, figures, ROC and calibration as plots, classes, confusion
+/// table; of many classes without the last. Of targets: warnings, figures, calibration. Throws DataError
+/// naming the file if it is something else, or of another model than the one at `model`, if there is one.
 [[nodiscard]] std::string EvaluationSection(const std::filesystem::path& file,
                                             const std::filesystem::path& model);
 

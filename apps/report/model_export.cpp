@@ -25,8 +25,9 @@ bool Extracts(const jobs::RecordSchema& schema) {
   return schema.features.extraction.method != data::FeatureMethod::kNone;
 }
 
-/// What prediction needs beside the weights, by name; a record is of class 1 of two above `decision`, a target is
-/// low + (high - low) (output + 1/2), or of Poisson's loss e^(output + target_offset), at most high.
+/// What prediction needs beside the weights, by name; a record is of class 1 of two above `decision`, a
+/// target is low + (high - low) (output + 1/2), or of Poisson's loss e^(output + target_offset), at most
+/// high.
 std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
   std::vector<std::pair<std::string, double>> constants{{"scale", model.schema.records.data.scale},
                                                         {"row_norm", model.schema.records.features.row_norm}};
@@ -62,7 +63,8 @@ std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
   return metadata;
 }
 
-/// Between what each feature of a record is moved, what is then subtracted from it, and what it is divided by.
+/// Between what each feature of a record is moved, what is then subtracted from it, and what it is divided
+/// by.
 struct Encoding {
   std::vector<float> lows;
   std::vector<float> highs;
@@ -190,7 +192,8 @@ class GraphBuilder {
     last_ = "row" + suffix;
   }
 
-  /// Extracted rows, but zeros, to row_norm, with means once more when these are subtracted; others only down to it.
+  /// Extracted rows, but zeros, to row_norm, with means once more when these are subtracted; others only down
+  /// to it.
   void AddRowNorm() {
     const auto& features = model_.schema.records.features;
     if (!Extracts(model_.schema.records)) return AddDivisionByNorm(features.row_norm);

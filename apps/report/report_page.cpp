@@ -112,7 +112,8 @@ std::string Value(const nlohmann::ordered_json& value, const std::string& key) {
   return out;
 }
 
-/// A row for each member that is known, and for each member of one, named "OUTER.INNER". Only epsilons are infinite.
+/// A row for each member that is known, and for each member of one, named "OUTER.INNER". Only epsilons are
+/// infinite.
 std::string Rows(const nlohmann::ordered_json& members, const std::string& outer = "") {
   std::string rows;
   for (const auto& [key, value] : members.items()) {

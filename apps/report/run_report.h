@@ -36,9 +36,9 @@ struct RunReport {
   jobs::ShownResults shown;                     ///< of its result files
 };
 
-/// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that `local`,
-/// `audit` or `run` wrote; the summaries of party-0 ... party-2, audit.json, evaluation.json and, of a model of a table,
-/// model.npz if they are there.
+/// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that
+/// `local`, `audit` or `run` wrote; the summaries of party-0 ... party-2, audit.json, evaluation.json and, of
+/// a model of a table, model.npz if they are there.
 /// Throws DataError naming the file that is missing or damaged.
 [[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder,
                                       jobs::JobTypes types = jobs::ShippedTypes());

@@ -22,8 +22,8 @@ struct Plot {
   std::optional<std::pair<double, double>> y_range{};  ///< likewise
 };
 
-/// Numbers in steps of 1, 2 or 5 times a power of ten, multiples of the step, from `low` or less to the first that is
-/// `high` or more: three to six steps. Pre: finite, low < high.
+/// Numbers in steps of 1, 2 or 5 times a power of ten, multiples of the step, from `low` or less to the first
+/// that is `high` or more: three to six steps. Pre: finite, low < high.
 [[nodiscard]] std::vector<double> AxisTicks(double low, double high);
 /// Numbers from 0 in steps of 1, 2 or 5 times a power of ten, up to the first that is `largest` or more:
 /// three to five steps. 0 and 1 where `largest` is not a number above 0.

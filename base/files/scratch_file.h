@@ -5,8 +5,9 @@
 
 namespace trefoil {
 
-/// A file that has no name, for what does not fit into memory: gone with this object, or the process. Nothing is protected by
-/// that: the disk keeps what was written until it writes there again, so that secrets are sealed before.
+/// A file that has no name, for what does not fit into memory: gone with this object, or the process. Nothing
+/// is protected by that: the disk keeps what was written until it writes there again, so that secrets are
+/// sealed before.
 class ScratchFile {
  public:
   /// Makes it in a folder. Throws std::runtime_error where it cannot be made.

@@ -17,8 +17,8 @@ void SyncToDisk(const std::filesystem::path& path);
 /// std::system_error.
 void SyncFolderOf(const std::filesystem::path& file);
 
-/// Makes a folder of mode 0700, which is found after a crash of the machine. False, with errno, where it was not made:
-/// EEXIST where its name is taken. Throws std::system_error where it cannot be synced.
+/// Makes a folder of mode 0700, which is found after a crash of the machine. False, with errno, where it was
+/// not made: EEXIST where its name is taken. Throws std::system_error where it cannot be synced.
 [[nodiscard]] bool MakePrivateFolder(const std::filesystem::path& folder);
 
 /// Puts a finished draft of the same folder in the place of `file`, in one step: after a crash of the machine

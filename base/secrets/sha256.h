@@ -29,7 +29,8 @@ class Sha256 {
 /// SHA-256 of the bytes in lower-case hexadecimal. Source: FIPS 180-4.
 [[nodiscard]] std::string Sha256Hex(std::string_view bytes);
 
-/// The same in base64, with padding, as a Content-Security-Policy names a script. Source: RFC 4648, section 4.
+/// The same in base64, with padding, as a Content-Security-Policy names a script. Source: RFC 4648, section
+/// 4.
 [[nodiscard]] std::string Sha256Base64(std::string_view bytes);
 
 }  // namespace trefoil

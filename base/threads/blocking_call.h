@@ -7,8 +7,8 @@
 
 namespace trefoil {
 
-/// Says, as long as it lives, that this thread has asked for something that may never end, such as to write to storage
-/// that hangs; so that another thread can name it.
+/// Says, as long as it lives, that this thread has asked for something that may never end, such as to write
+/// to storage that hangs; so that another thread can name it.
 class BlockingCall {
  public:
   /// Who is asked: the system, or the program of a session (VectorProgram).

@@ -21,9 +21,10 @@ struct CategoryColumn {
 /// What a record has: the place of its value in `values`, or nothing where it is none of them.
 using Category = std::optional<std::size_t>;
 
-/// Gives `take` each record's, in order. Returns the names of all columns, in order. Throws DataError naming row and column,
-/// what was found and expected, for a missing or repeated column, and a record with another number of fields than the first.
-/// No value of a record is ever in a text. Memory, `on_disk`: of TableReader.
+/// Gives `take` each record's, in order. Returns the names of all columns, in order. Throws DataError naming
+/// row and column, what was found and expected, for a missing or repeated column, and a record with another
+/// number of fields than the first. No value of a record is ever in a text. Memory, `on_disk`: of
+/// TableReader.
 std::vector<std::string> ForEachCategory(const DataFiles& files, const CategoryColumn& column,
                                          const std::function<void(Category)>& take,
                                          Sha256* on_disk = nullptr);

@@ -11,18 +11,19 @@
 
 namespace trefoil::data {
 
-/// The same text for all texts of one decimal number, "1.0", "01" and "1e0", compared exactly; nothing for other
-/// texts. `decimal` stands before the decimals.
+/// The same text for all texts of one decimal number, "1.0", "01" and "1e0", compared exactly; nothing for
+/// other texts. `decimal` stands before the decimals.
 [[nodiscard]] std::optional<std::string> CanonicalNumber(std::string_view text, char decimal);
 
-/// Reads a number, with `decimal` before its decimals, to `value`. What was expected of a field that is no finite number.
+/// Reads a number, with `decimal` before its decimals, to `value`. What was expected of a field that is no
+/// finite number.
 [[nodiscard]] std::optional<std::string> ReadNumber(const std::string& field, char decimal, double& value);
 
 /// Which of the declared texts a text is.
 class ValueIndex {
  public:
-  /// Aliases map other texts to one of `values`. `numeric`: texts of equal numbers are the same; declared ones have a
-  /// decimal point.
+  /// Aliases map other texts to one of `values`. `numeric`: texts of equal numbers are the same; declared
+  /// ones have a decimal point.
   ValueIndex(const std::vector<std::string>& values, const std::map<std::string, std::string>& aliases,
              bool numeric);
 
@@ -48,8 +49,8 @@ class ColumnEncoder {
   /// Encode() of a missing value.
   void EncodeMissing(float* out) const;
 
-  /// Writes WidthOf(column) features to `out`, which holds zeros. For a field that is refused: what was expected. A
-  /// category that is not declared is missing where the column says so.
+  /// Writes WidthOf(column) features to `out`, which holds zeros. For a field that is refused: what was
+  /// expected. A category that is not declared is missing where the column says so.
   [[nodiscard]] std::optional<std::string> Encode(const std::string& field, float* out) const;
 
  private:

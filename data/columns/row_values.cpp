@@ -30,7 +30,8 @@ void CheckImageShape(const ImageSize& image, const std::filesystem::path& place,
   ThrowDataError(place, "", found + " images", SizeText(image));
 }
 
-/// Of bytes none of which is refused. Divisions would take as long as all else that is done for a step's rows.
+/// Of bytes none of which is refused. Divisions would take as long as all else that is done for a step's
+/// rows.
 void QuotientsOf(std::span<const std::uint8_t> bytes, double scale, float* out) {
   std::array<float, 256> quotients{};
   for (std::size_t byte = 0; byte < quotients.size(); ++byte)

@@ -18,8 +18,8 @@ inline constexpr int kTargetBits = 24;
 /// What is wrong with a range, if anything is: what was expected of `high`.
 [[nodiscard]] std::optional<std::string> FlawOf(const TargetRange& range);
 
-/// Where in the range a number lies, in steps from 0 to 2^kTargetBits, to the nearest; nothing for a number outside, and
-/// for what is none. Error: half a step and a few units in the last place of the range's ends.
+/// Where in the range a number lies, in steps from 0 to 2^kTargetBits, to the nearest; nothing for a number
+/// outside, and for what is none. Error: half a step and a few units in the last place of the range's ends.
 [[nodiscard]] std::optional<int> StepsOf(const TargetRange& range, double target);
 
 /// What was expected where StepsOf() gives nothing.

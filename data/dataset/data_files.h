@@ -6,16 +6,16 @@
 
 namespace trefoil::data {
 
-/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV, CIFAR and NPZ (arrays x and y). Where
-/// labels are ignored, no `y` is needed.
+/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV, CIFAR and NPZ (arrays x and y).
+/// Where labels are ignored, no `y` is needed.
 struct DataFiles {
   std::filesystem::path x;
   std::filesystem::path y;
   std::filesystem::path file;
-  std::vector<std::filesystem::path>
-      more{};  ///< CSV: further files of the table that begins in `file`, in order
-  std::string
-      query{};  ///< not empty: `file` is an SQLite database, and the table is what this SELECT gives of it
+  /// CSV: further files of the table that begins in `file`, in order.
+  std::vector<std::filesystem::path> more{};
+  /// Not empty: `file` is an SQLite database, and the table is what this SELECT gives of it.
+  std::string query{};
   bool postgres =
       false;  ///< with a query: `file` is no file but says which PostgreSQL database, without a password
 

@@ -18,8 +18,9 @@ class SameData {
  public:
   /// Before the first reading. Throws as DataHash.
   void Add(const DataFiles& files) { hashes_.emplace_back(files, DataHash(files)); }
-  /// After each reading, and whenever it matters. Throws DataError naming the first data set that has another DataHash than
-  /// when it was added, and as DataHash; says nothing of the hashes, by which data could be guessed.
+  /// After each reading, and whenever it matters. Throws DataError naming the first data set that has another
+  /// DataHash than when it was added, and as DataHash; says nothing of the hashes, by which data could be
+  /// guessed.
   void Require() const;
 
  private:

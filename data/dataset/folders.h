@@ -9,7 +9,8 @@ namespace trefoil::data {
 
 /// The training files of a source folder, by these names; the first that is there counts:
 ///   IDX  train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz]
-///   CSV  NAME-train.csv (NAME is the spec's), train.csv; else all of NAME-train-1.csv, NAME-train-2.csv ... or of
+///   CSV  NAME-train.csv (NAME is the spec's), train.csv; else all of NAME-train-1.csv, NAME-train-2.csv ...
+///   or of
 ///        train-1.csv, train-2.csv ... as one table
 ///   NPY  train-x.npy, train-y.npy
 ///   NPZ  train.npz

@@ -24,10 +24,10 @@ enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin, k
 /// What a category that is none of the declared ones is.
 enum class UnknownValue { kError, kMissing };
 
-/// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) / scale, the
-/// same of a date's days since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a
-/// text, from which features are to be extracted, the key by which all parties know a row, or the weight of the record
-/// in a training. Means, scales, ranges,
+/// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) /
+/// scale, the same of a date's days since the origin, one 0/1 feature per declared category or per bin that a
+/// number may lie in, a text, from which features are to be extracted, the key by which all parties know a
+/// row, or the weight of the record in a training. Means, scales, ranges,
 /// categories, edges and all else here are public constants of the job.
 struct Column {
   std::string name;
@@ -63,7 +63,8 @@ struct Flaw {
   std::string expected;
 };
 
-/// What is wrong with a column's dates, range, edges, aliases, numeric categories, marks and fill, if anything is.
+/// What is wrong with a column's dates, range, edges, aliases, numeric categories, marks and fill, if
+/// anything is.
 [[nodiscard]] std::optional<Flaw> FlawOf(const Column& column);
 
 /// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
@@ -99,9 +100,9 @@ struct DataSpec {
   std::vector<std::string> missing{"?"};  ///< marks of a missing value
   std::vector<Column> columns;
   Label label;
-  std::optional<TargetRange>
-      target{};           ///< the label is a number of it, and no class; `classes` is 2 then, the label's
-                          ///< column and party are the target's, and it has no values
+  /// The label is a number of it, and no class; `classes` is 2 then, the label's column and party are the
+  /// target's, and it has no values.
+  std::optional<TargetRange> target{};
   bool vertical = false;  ///< CSV: each party holds other columns of the same rows, and all the key column
 };
 
@@ -111,8 +112,8 @@ struct DataSpec {
 /// Columns of the matrix that each party's part makes.
 [[nodiscard]] std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec);
 
-/// Columns of the matrix that the spec's CSV columns make. The label column, if it is among them, is no feature,
-/// and columns of text are none yet.
+/// Columns of the matrix that the spec's CSV columns make. The label column, if it is among them, is no
+/// feature, and columns of text are none yet.
 [[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
 
 /// The column of weights; null where there is none.
@@ -123,9 +124,9 @@ struct DataSpec {
 
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
-/// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique column
-/// names, one column of weights at most, which is not the label's, unique category values, as many label values as
-/// classes, aliases of declared values, no flaw (FlawOf) of a
+/// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique
+/// column names, one column of weights at most, which is not the label's, unique category values, as many
+/// label values as classes, aliases of declared values, no flaw (FlawOf) of a
 /// column, the label or the target, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 

@@ -7,8 +7,8 @@ namespace trefoil::data {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Data in the clear at its owner: one row of features a record, and its class in 0..classes-1, or its target in steps
-/// (data/columns/target.h); none where labels were ignored.
+/// Data in the clear at its owner: one row of features a record, and its class in 0..classes-1, or its target
+/// in steps (data/columns/target.h); none where labels were ignored.
 struct Table {
   Matrix x;
   std::vector<int> y;
@@ -17,8 +17,8 @@ struct Table {
   std::vector<double> weights{};  ///< where there is a column of weights; none where labels were ignored
 };
 
-/// What becomes of a data set's labels, and of its weights. Where they are ignored they may be missing, and are not
-/// looked at if
+/// What becomes of a data set's labels, and of its weights. Where they are ignored they may be missing, and
+/// are not looked at if
 /// they are there.
 enum class LabelUse { kRead, kIgnored };
 

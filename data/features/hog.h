@@ -20,12 +20,12 @@ struct HogSpec {
 /// Y" unless all parameters are at least 1 and the image holds a block.
 [[nodiscard]] std::int64_t HogFeatures(const ImageSize& size, const HogSpec& spec);
 
-/// Histograms of oriented gradients of images, one a row. The gradient at a pixel is the difference of its two
-/// neighbours in each direction, pixels at the edge being repeated outside; where there are several channels, that
-/// of the channel whose gradient is longest there, of equal ones the first. Its length is shared
-/// between the two bins whose centres ((k + 1/2) 180 degrees / orientations, cyclic) are nearest to its
-/// direction modulo 180 degrees, in proportion to nearness. Each block's cells, row by row, are divided by
-/// sqrt(||v||^2 + 1e-10 * block^2): adding a constant to an image changes nothing, a constant image gives
+/// Histograms of oriented gradients of images, one a row. The gradient at a pixel is the difference of its
+/// two neighbours in each direction, pixels at the edge being repeated outside; where there are several
+/// channels, that of the channel whose gradient is longest there, of equal ones the first. Its length is
+/// shared between the two bins whose centres ((k + 1/2) 180 degrees / orientations, cyclic) are nearest to
+/// its direction modulo 180 degrees, in proportion to nearness. Each block's cells, row by row, are divided
+/// by sqrt(||v||^2 + 1e-10 * block^2): adding a constant to an image changes nothing, a constant image gives
 /// zeros. Depends on the row alone. Order: block row, block column, cell row, cell column, orientation. Pre:
 /// images.cols() is size.values(). Throws as HogFeatures(). Source: N. Dalal, B. Triggs: Histograms of
 /// oriented gradients for human detection, CVPR 2005, section 6, without the interpolation between cells and

@@ -4,8 +4,8 @@
 
 namespace trefoil::data {
 
-/// The public size of images whose rows of pixels follow each other in a row of a matrix, the channels of a pixel
-/// side by side.
+/// The public size of images whose rows of pixels follow each other in a row of a matrix, the channels of a
+/// pixel side by side.
 struct ImageSize {
   int height = 0;
   int width = 0;

@@ -246,7 +246,8 @@ Matrix ExtractScattering(const Matrix& images, const ImageSize& size, const Scat
   pool.ParallelFor(static_cast<std::size_t>(images.rows()), kScatteredImagesATask,
                    [&](std::size_t begin, std::size_t end) {
                      Worker worker(shared);
-                     // Sums depend in their last bits on how memory is aligned, which this row always is in the same way.
+                     // Sums depend in their last bits on how memory is aligned, which this row always is in
+                     // the same way.
                      Eigen::ArrayXf row(features.cols());
                      for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end);
                           ++i) {

@@ -10,13 +10,13 @@
 
 namespace trefoil::data {
 
-/// What the first bytes of a file, unpacked, say of the whole: its size in bytes; nothing while more of them are
-/// needed, of which at most kMaxHead are given. Throws DataError where they are no such head, or announce more
-/// than there may be.
+/// What the first bytes of a file, unpacked, say of the whole: its size in bytes; nothing while more of them
+/// are needed, of which at most kMaxHead are given. Throws DataError where they are no such head, or announce
+/// more than there may be.
 using AnnouncedSize = std::function<std::optional<std::uint64_t>(std::string_view head)>;
 
-/// Refuses, by a DataError, an array whose head says something else than what is expected. `item`: bytes of an
-/// element.
+/// Refuses, by a DataError, an array whose head says something else than what is expected. `item`: bytes of
+/// an element.
 using ShapeCheck = std::function<void(const std::vector<std::size_t>& shape, std::size_t item)>;
 
 /// The limit of content whose format announces no size.
@@ -24,21 +24,22 @@ struct MaxBytes {
   std::uint64_t count = 0;
 };
 
-/// The content of a file as it is unpacked: no more than its head announces, so that a small packed file cannot
-/// fill the memory.
+/// The content of a file as it is unpacked: no more than its head announces, so that a small packed file
+/// cannot fill the memory.
 class BoundedContent {
  public:
   static constexpr std::size_t kMaxHead = std::size_t{1} << 20;
   /// Of packed content whose format announces no size (text).
   static constexpr std::uint64_t kMaxUnannounced = std::uint64_t{1} << 30;
 
-  /// Of content whose head announces its size. `place` names the file in errors. Pre: `announced` is not empty.
+  /// Of content whose head announces its size. `place` names the file in errors. Pre: `announced` is not
+  /// empty.
   BoundedContent(std::filesystem::path place, AnnouncedSize announced);
   /// Of content without such a head.
   BoundedContent(std::filesystem::path place, MaxBytes most);
 
-  /// For content of at most so many bytes: their memory is taken once, as soon as the head has said its size, and no more than
-  /// that. Pre: no bytes are here yet.
+  /// For content of at most so many bytes: their memory is taken once, as soon as the head has said its size,
+  /// and no more than that. Pre: no bytes are here yet.
   void ReserveAtMost(std::uint64_t bytes);
 
   /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.

@@ -35,7 +35,8 @@ constexpr std::array<OtherFormat, 11> kOtherFormats{{
     {"\x28\xB5\x2F\xFD", "a file packed by zstd", kUnpacked},
 }};
 
-/// Windows-1252 of the bytes 0x80 to 0x9F; 0: none. Source: Unicode, Mappings/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
+/// Windows-1252 of the bytes 0x80 to 0x9F; 0: none. Source: Unicode,
+/// Mappings/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
 constexpr std::array<std::uint16_t, 32> kWindows1252 = {
     0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,

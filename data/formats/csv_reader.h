@@ -25,21 +25,23 @@ struct CsvDialect {
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Reads a CSV file record by record: separators, fields in double quotes with "" for a quote (they may hold
-/// separators and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are skipped;
-/// blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source: RFC 4180.
+/// separators and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are
+/// skipped; blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source:
+/// RFC 4180.
 class CsvReader {
  public:
-  /// `on_disk`: as of ReadFile. Throws DataError if the file cannot be read, or is UTF-16, a database, an archive or the
-  /// like by its first bytes.
+  /// `on_disk`: as of ReadFile. Throws DataError if the file cannot be read, or is UTF-16, a database, an
+  /// archive or the like by its first bytes.
   explicit CsvReader(const std::filesystem::path& path, const CsvDialect& dialect = {},
                      Sha256* on_disk = nullptr);
 
   /// Moves to the next record; false at the end. Throws DataError naming the row for an empty line between
-  /// records, a quoted field without an end, text after a closing quote, or bytes that the encoding does not have.
+  /// records, a quoted field without an end, text after a closing quote, or bytes that the encoding does not
+  /// have.
   bool Next();
 
-  /// Of the record that Next() moved to: its fields, as UTF-8 where the dialect says an encoding; its bytes as they
-  /// are in the file (with line end, if it has one), and the number of its first line, from 1.
+  /// Of the record that Next() moved to: its fields, as UTF-8 where the dialect says an encoding; its bytes
+  /// as they are in the file (with line end, if it has one), and the number of its first line, from 1.
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
   [[nodiscard]] std::string_view text() const;
   [[nodiscard]] std::size_t row() const { return row_; }

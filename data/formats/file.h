@@ -24,9 +24,9 @@ namespace trefoil::data {
 
 /// The whole content of a regular file, unpacked if it begins with gzip's magic bytes, whatever its name.
 /// Memory: the content once, and no more than `announced` says; without it a packed file may unpack to
-/// BoundedContent::kMaxUnannounced bytes. `on_disk`, if there is one, takes the bytes that were read, as they are on
-/// disk: its hash is FileSha256 of what is returned. Throws DataError if the file is missing, unreadable, no regular
-/// file, broken gzip or longer than that; and what `announced` throws.
+/// BoundedContent::kMaxUnannounced bytes. `on_disk`, if there is one, takes the bytes that were read, as they
+/// are on disk: its hash is FileSha256 of what is returned. Throws DataError if the file is missing,
+/// unreadable, no regular file, broken gzip or longer than that; and what `announced` throws.
 [[nodiscard]] std::string ReadFile(const std::filesystem::path& path, const AnnouncedSize& announced = {},
                                    Sha256* on_disk = nullptr);
 

@@ -21,8 +21,8 @@ constexpr std::size_t kPieceBytes = 4096;
 
 }  // namespace
 
-// Read by position rather than mapped: the cache is the same, a file that is cut meanwhile ends in an error and not in a
-// signal, and a limit on the address space (ulimit -v) does not count what is only read.
+// Read by position rather than mapped: the cache is the same, a file that is cut meanwhile ends in an error
+// and not in a signal, and a limit on the address space (ulimit -v) does not count what is only read.
 PositionedFile::PositionedFile(std::filesystem::path path)
     : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status {};

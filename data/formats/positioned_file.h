@@ -32,10 +32,10 @@ class PositionedFile {
   std::size_t size_ = 0;
 };
 
-/// SHA-256, in hexadecimal, of a file's size and of 64 pieces of 4 KiB that are spread over it, its first and last bytes
-/// among them, in a time that does not grow with it. Tells apart files that are of different records, but not those that differ
-/// between the pieces: of a large file one stretch of up to a 63rd of it, or most sets of rows that were corrected in place.
-/// Throws DataError where it cannot be read.
+/// SHA-256, in hexadecimal, of a file's size and of 64 pieces of 4 KiB that are spread over it, its first and
+/// last bytes among them, in a time that does not grow with it. Tells apart files that are of different
+/// records, but not those that differ between the pieces: of a large file one stretch of up to a 63rd of it,
+/// or most sets of rows that were corrected in place. Throws DataError where it cannot be read.
 [[nodiscard]] std::string SampleSha256(const std::filesystem::path& path);
 
 }  // namespace trefoil::data

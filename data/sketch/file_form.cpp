@@ -64,7 +64,8 @@ char SeparatorOf(const std::filesystem::path& path) {
       count = RecordsOfOneWidth(widths);
       records = widths.size();
     } catch (const DataError&) {
-      // Quotes in the middle of a field, which another separator cuts off; or this is the one, and they are wrong.
+      // Quotes in the middle of a field, which another separator cuts off; or this is the one, and they are
+      // wrong.
       const auto lines = RecordsOfOneWidth(WidthsOfLines(ReadFile(path), separator));
       if (lines > most_failed) failed = std::current_exception();
       most_failed = std::max(most_failed, lines);
@@ -96,7 +97,8 @@ Records ReadAll(const std::filesystem::path& path, CsvDialect& dialect) {
   return ReadSome(path, dialect, SIZE_MAX);
 }
 
-/// Of a table with commas between fields a number in quotes with three digits behind its comma may be one of thousands.
+/// Of a table with commas between fields a number in quotes with three digits behind its comma may be one of
+/// thousands.
 char DecimalOf(const Records& records, char separator) {
   constexpr std::size_t kThousands = 3;
   bool comma = false;
@@ -111,8 +113,8 @@ char DecimalOf(const Records& records, char separator) {
   return comma ? ',' : '.';
 }
 
-/// Whether a first line of texts names the columns of a table of texts: none of them stands in its column again, though
-/// some column has few values.
+/// Whether a first line of texts names the columns of a table of texts: none of them stands in its column
+/// again, though some column has few values.
 bool NamesTexts(const Records& records) {
   const auto& first = records.front();
   bool repeats = false;

@@ -24,12 +24,13 @@ struct FileRecords {
   std::vector<std::string> names;                 ///< the header's, or none
 };
 
-/// Finds the separator that cuts most records into the same number of fields, more than one if there is such a one; the
-/// encoding (none where all is ASCII, else UTF-8 where it is such, else Windows-1252 or Latin-1); a decimal comma where
-/// fields have one and none a point (between commas: not where all may be of thousands); and takes the first line for a
-/// header where none of its fields is a number and a column below it has numbers alone. What a query gives has names,
-/// and an empty text for NULL. Throws DataError as CsvReader, where its quotes keep the file from being read by the
-/// separator that most lines have, and OpenQuery, and for a table without records. Pre: one file, or a query.
+/// Finds the separator that cuts most records into the same number of fields, more than one if there is such
+/// a one; the encoding (none where all is ASCII, else UTF-8 where it is such, else Windows-1252 or Latin-1);
+/// a decimal comma where fields have one and none a point (between commas: not where all may be of
+/// thousands); and takes the first line for a header where none of its fields is a number and a column below
+/// it has numbers alone. What a query gives has names, and an empty text for NULL. Throws DataError as
+/// CsvReader, where its quotes keep the file from being read by the separator that most lines have, and
+/// OpenQuery, and for a table without records. Pre: one file, or a query.
 [[nodiscard]] FileRecords ReadRecordsOf(const DataFiles& files, std::optional<bool> header);
 
 /// Whether a text is a finite number.

@@ -108,7 +108,8 @@ void SketchKinds(ColumnSketch& sketch, const Fields& fields, char decimal) {
   }
 }
 
-/// The one text that stands among numbers of many values, if the fields are such: fewer values are categories.
+/// The one text that stands among numbers of many values, if the fields are such: fewer values are
+/// categories.
 std::optional<std::string> OwnMark(const Fields& fields, char decimal) {
   constexpr std::size_t kFewestNumbers = 6;
   std::optional<std::string> mark;

@@ -22,8 +22,8 @@ struct ColumnSketch {
   bool numbers = false;     ///< whether all fields that are not missing are finite numbers
   bool whole = false;       ///< and all whole ones
   bool all_differ = false;  ///< and no two of them the same
-  std::optional<std::string>
-      date_format{};          ///< where all are dates of one format (data/columns/date_format.h)
+  /// Where all are dates of one format (data/columns/date_format.h).
+  std::optional<std::string> date_format{};
   std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one
   bool prose = false;         ///< whether most fields are of three words or more
   bool more_values = false;   ///< whether there are more than kMaxSketchedValues, which are left out
@@ -33,7 +33,8 @@ struct ColumnSketch {
   double least = 0;
   double most = 0;
   bool missing = false;  ///< whether some field has a mark
-  /// Where one text stands among numbers, which is a mark of the column's own: that, and the usual ones in the column.
+  /// Where one text stands among numbers, which is a mark of the column's own: that, and the usual ones in
+  /// the column.
   std::vector<std::string> marks{};
 };
 
@@ -44,9 +45,10 @@ struct TableSketch {
   std::vector<ColumnSketch> columns;  ///< without a header they are named c1, c2, ...
 };
 
-/// Reads one CSV file, or what a query gives. `header`: whether its first line names the columns, where that is known.
-/// Memory: the content twice. Throws DataError for a table without rows, or of one column, a row with another number of
-/// fields, a column that is named twice or not at all, and as ReadRecordsOf.
+/// Reads one CSV file, or what a query gives. `header`: whether its first line names the columns, where that
+/// is known.
+/// Memory: the content twice. Throws DataError for a table without rows, or of one column, a row with another
+/// number of fields, a column that is named twice or not at all, and as ReadRecordsOf.
 [[nodiscard]] TableSketch SketchTable(const DataFiles& files, std::optional<bool> header = {});
 
 }  // namespace trefoil::data

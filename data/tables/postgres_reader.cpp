@@ -90,7 +90,8 @@ Milliseconds ParseMilliseconds(std::string_view text) {
   return Milliseconds(read.ec == std::errc() && number > 0 ? number : 60'000);
 }
 
-/// Messages of these classes of errors (not supported, transaction, syntax) speak of the query; others may quote cells.
+/// Messages of these classes of errors (not supported, transaction, syntax) speak of the query; others may
+/// quote cells.
 bool MayBeQuoted(std::string_view state) {
   return state.starts_with("0A") || state.starts_with("25") || state.starts_with("42");
 }
@@ -181,7 +182,8 @@ void PostgresReader::AwaitInput(Clock::time_point end) {
     ThrowDataError(path(), "", PQerrorMessage(connection_.get()), "an answer");
 }
 
-/// Whether the server wants bytes of a COPY, or to bring some: libpq would then give the same result for ever.
+/// Whether the server wants bytes of a COPY, or to bring some: libpq would then give the same result for
+/// ever.
 bool IsCopy(const Answer& answer) {
   const auto status = PQresultStatus(answer.get());
   return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
@@ -220,7 +222,8 @@ void PostgresReader::Begin(const std::string& query) {
   const BlockingCall call("asking", path());
   Expect(Ask(kBegin), PGRES_COMMAND_OK, "", "a transaction that only reads");
   Limit();
-  // With parameters, of which there are none, the server takes one statement alone; and a cursor's is one that reads.
+  // With parameters, of which there are none, the server takes one statement alone; and a cursor's is one
+  // that reads.
   const auto declare = "DECLARE trefoil NO SCROLL CURSOR FOR " + query;
   const int sent =
       PQsendQueryParams(connection_.get(), declare.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);

@@ -18,8 +18,9 @@ class QueryReader {
   QueryReader(const QueryReader&) = delete;
   QueryReader& operator=(const QueryReader&) = delete;
 
-  /// Moves to the next record; the first is the columns' names. False at the end. Throws DataError naming the record
-  /// for a cell of bytes, for what the database refuses, and for more cells than fill 1 GiB (as of packed text).
+  /// Moves to the next record; the first is the columns' names. False at the end. Throws DataError naming the
+  /// record for a cell of bytes, for what the database refuses, and for more cells than fill 1 GiB (as of
+  /// packed text).
   bool Next();
 
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
@@ -39,7 +40,8 @@ class QueryReader {
   virtual bool Read() = 0;
 
   [[nodiscard]] std::size_t columns() const { return fields_.size(); }
-  /// A cell that is NULL, bytes, a text or a whole number, or another number, whose point becomes the decimal sign.
+  /// A cell that is NULL, bytes, a text or a whole number, or another number, whose point becomes the decimal
+  /// sign.
   void SetNull(std::size_t column);
   [[noreturn]] void RefuseBytes(std::size_t column) const;
   void SetText(std::size_t column, std::string text);
@@ -57,16 +59,17 @@ class QueryReader {
   bool ended_ = false;
 };
 
-/// Whether a text that names a PostgreSQL database could hold a password: it is a URI, or speaks of one. Such a text belongs in no
-/// job or party file, and no error quotes it.
+/// Whether a text that names a PostgreSQL database could hold a password: it is a URI, or speaks of one. Such
+/// a text belongs in no job or party file, and no error quotes it.
 [[nodiscard]] bool MayHoldPassword(const std::string& database);
 
-/// Begins to read what the query of `files` gives, with `decimal` before the decimals of numbers. Pre: there is one.
-/// Throws as SqliteReader and OpenPostgres.
+/// Begins to read what the query of `files` gives, with `decimal` before the decimals of numbers. Pre: there
+/// is one. Throws as SqliteReader and OpenPostgres.
 [[nodiscard]] std::unique_ptr<QueryReader> OpenQuery(const DataFiles& files, char decimal);
 
-/// SHA-256, in hexadecimal, of what a query gives: of each record, the names first, the fields, a field as its length in
-/// decimal, a colon and its bytes, NULL as a minus sign; with a line feed behind each record. Throws as OpenQuery.
+/// SHA-256, in hexadecimal, of what a query gives: of each record, the names first, the fields, a field as
+/// its length in decimal, a colon and its bytes, NULL as a minus sign; with a line feed behind each record.
+/// Throws as OpenQuery.
 [[nodiscard]] std::string QuerySha256(const DataFiles& files);
 
 }  // namespace trefoil::data

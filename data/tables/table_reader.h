@@ -12,25 +12,27 @@
 
 namespace trefoil::data {
 
-/// Reads the records of a table that lies in one CSV file, in several, one after the other, or is what a query gives of
-/// a database. Memory: that of the file that is being read; of a query that of a record.
+/// Reads the records of a table that lies in one CSV file, in several, one after the other, or is what a
+/// query gives of a database. Memory: that of the file that is being read; of a query that of a record.
 class TableReader {
  public:
-  /// With `header` every file begins with the same one; a query always gives names. A query's numbers have `decimal`
-  /// before their decimals. `on_disk`: as of ReadFile, of the one file that there is then; of a query it takes nothing.
-  /// Pre: `files` names a table, of one file where `on_disk` is to take it. Throws as CsvReader and OpenQuery.
+  /// With `header` every file begins with the same one; a query always gives names. A query's numbers have
+  /// `decimal` before their decimals. `on_disk`: as of ReadFile, of the one file that there is then; of a
+  /// query it takes nothing.
+  /// Pre: `files` names a table, of one file where `on_disk` is to take it. Throws as CsvReader and
+  /// OpenQuery.
   TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.',
               Sha256* on_disk = nullptr);
 
-  /// Moves to the next record, which the first file's header is, too; those of further files are passed over. False
-  /// at the end. Throws as the readers; DataError naming file, line and column where a file's header is not the first
-  /// file's.
+  /// Moves to the next record, which the first file's header is, too; those of further files are passed over.
+  /// False at the end. Throws as the readers; DataError naming file, line and column where a file's header is
+  /// not the first file's.
   bool Next();
 
   /// Whether the first record is names.
   [[nodiscard]] bool named() const { return header_; }
-  /// Of the record that Next() moved to: its fields, its file, its line there (of a query its number, 0 of the names),
-  /// and where an error in it is.
+  /// Of the record that Next() moved to: its fields, its file, its line there (of a query its number, 0 of
+  /// the names), and where an error in it is.
   [[nodiscard]] const std::vector<std::string>& fields() const {
     return query_ ? query_->fields() : reader_->fields();
   }

@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kNameBytes = 64;
 constexpr std::string_view kSignedDomain = "trefoil deposit 1\n";
 
-/// The text before its padding; nothing where the padding is something else than zero bytes, or the text no name.
+/// The text before its padding; nothing where the padding is something else than zero bytes, or the text no
+/// name.
 std::optional<std::string> TakeName(std::span<const std::uint8_t> padded) {
   const auto text = TextOf(padded);
   auto name = std::string(text.substr(0, text.find('\0')));

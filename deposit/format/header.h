@@ -55,7 +55,8 @@ struct Prefix {
 /// Byte by byte: docs/reference/deposits.md, "The prefix".
 [[nodiscard]] std::string EncodePrefix(const Prefix& prefix);
 
-/// What its bytes behind magic and version say. Allocates nothing. Pre: the magic is there, and the version is kVersion.
+/// What its bytes behind magic and version say. Allocates nothing. Pre: the magic is there, and the version
+/// is kVersion.
 [[nodiscard]] Prefix DecodePrefix(std::span<const std::uint8_t, kPrefixBytes> bytes);
 
 /// What an owner signs: the header, by its hash, and the three bodies by theirs.

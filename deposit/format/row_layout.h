@@ -6,9 +6,9 @@
 
 namespace trefoil::deposit {
 
-/// How a row of a study's records lies in a deposit: features modulo 2^feature_bits, at the study's fraction bits; then, as
-/// words modulo 2^64 and unscaled, its mask bit (1: a record, 0: padding) and its label: with two classes 0 or 1, with more
-/// a 1 among zeros, a target in steps of 2^-24 of its range.
+/// How a row of a study's records lies in a deposit: features modulo 2^feature_bits, at the study's fraction
+/// bits; then, as words modulo 2^64 and unscaled, its mask bit (1: a record, 0: padding) and its label: with
+/// two classes 0 or 1, with more a 1 among zeros, a target in steps of 2^-24 of its range.
 struct RowLayout {
   std::int64_t features = 0;  ///< p
   int feature_bits = 0;       ///< b
@@ -26,9 +26,10 @@ struct RowLayout {
   }
 };
 
-/// The layout of a study's rows. b is the least with R 2^f < 2^(b - 2), for rows of norm R and f fraction bits. Throws
-/// ConfigError unless (p + 1) 2^(2b + 2) < 2^63: then whatever numbers modulo 2^b an owner hands in, once they are lifted
-/// to below 2^(b + 1), squared norms of rows cannot wrap (docs/explanation/deposits.md, "The modulus").
+/// The layout of a study's rows. b is the least with R 2^f < 2^(b - 2), for rows of norm R and f fraction
+/// bits. Throws ConfigError unless (p + 1) 2^(2b + 2) < 2^63: then whatever numbers modulo 2^b an owner hands
+/// in, once they are lifted to below 2^(b + 1), squared norms of rows cannot wrap
+/// (docs/explanation/deposits.md, "The modulus").
 [[nodiscard]] RowLayout LayoutOf(const jobs::RecordSchema& records);
 
 }  // namespace trefoil::deposit

@@ -346,8 +346,8 @@ HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& 
     if (refused.reason() == Reason::kRepeated && taken && taken->prefix == EncodePrefix(prefix))
       return AnswerWithReceipt(prefix.id);
     settings_.log(refused.what());
-    // The machine may have lost what came before, and kept its length: that is no fault of the owner's file. An upload
-    // from the first byte on has no such excuse.
+    // The machine may have lost what came before, and kept its length: that is no fault of the owner's file.
+    // An upload from the first byte on has no such excuse.
     if (continued && (refused.reason() == Reason::kHeader || refused.reason() == Reason::kBody))
       return Problem(409, "found other bytes than the owner signed, expected all of them anew",
                      {.offset = 0});

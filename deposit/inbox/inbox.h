@@ -28,9 +28,9 @@ struct InboxSettings {
   std::function<void(const std::string& line)> log;  ///< called in two threads, also at the same time
 };
 
-/// What a party's inbox answers (docs/reference/deposits.md, "The inbox"): it takes deposits of owners that the party lists, in
-/// parts, into its store, and says so by receipts. Until a signature holds, it reads a prefix of fixed length, allocates nothing
-/// for it, and says nothing of what is there.
+/// What a party's inbox answers (docs/reference/deposits.md, "The inbox"): it takes deposits of owners that
+/// the party lists, in parts, into its store, and says so by receipts. Until a signature holds, it reads a
+/// prefix of fixed length, allocates nothing for it, and says nothing of what is there.
 class Inbox {
  public:
   /// Two openings of one store: End() of an upload runs beside the other functions (net/http/https_server.h).
@@ -50,7 +50,8 @@ class Inbox {
 
   [[nodiscard]] const std::vector<TrustedOwner>& Owners();
   [[nodiscard]] bool MayAsk(const PublicKey& owner);
-  /// A place for one more upload of the owner, kept as long as the object lives; empty where it has all that it may have.
+  /// A place for one more upload of the owner, kept as long as the object lives; empty where it has all that
+  /// it may have.
   [[nodiscard]] std::shared_ptr<void> PlaceOf(const Prefix& prefix);
   [[nodiscard]] bool IsWithdrawn(const Prefix& prefix);
   [[nodiscard]] bool IsBeingTaken(const Hash& id) const;
@@ -71,8 +72,8 @@ class Inbox {
     int count = 0;
   };
   std::map<PublicKey, Asked> asked_;
-  std::map<PublicKey, std::shared_ptr<void>>
-      places_;  ///< each shared by the owner's uploads that are under way
+  /// Each shared by the owner's uploads that are under way.
+  std::map<PublicKey, std::shared_ptr<void>> places_;
   net::LogLimiter limiter_;
 };
 

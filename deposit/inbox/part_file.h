@@ -11,8 +11,8 @@ namespace trefoil::deposit {
 
 using PrefixSpan = std::span<const std::uint8_t, kPrefixBytes>;
 
-/// A folder with what came of deposits that are not whole yet: of each the file ID.part, its prefix first. One process at a
-/// time has it.
+/// A folder with what came of deposits that are not whole yet: of each the file ID.part, its prefix first.
+/// One process at a time has it.
 class PartFolder {
  public:
   /// How many parts of one owner may lie there, and how long one may to which nothing is added.
@@ -26,8 +26,8 @@ class PartFolder {
   PartFolder& operator=(const PartFolder&) = delete;
 
   [[nodiscard]] std::filesystem::path FileOf(const Hash& id) const;
-  /// How many bytes of the deposit are there behind its prefix; nothing where they are another file's, with another prefix
-  /// that its owner signed.
+  /// How many bytes of the deposit are there behind its prefix; nothing where they are another file's, with
+  /// another prefix that its owner signed.
   [[nodiscard]] std::optional<std::uint64_t> Received(const Hash& id, PrefixSpan prefix) const;
   /// Removes parts that lay too long; whether the owner may then begin another one.
   [[nodiscard]] bool MayBegin(const PublicKey& owner) const;
@@ -40,8 +40,9 @@ class PartFolder {
 /// Adds to such a file.
 class PartWriter {
  public:
-  /// Keeps the prefix and `received` bytes behind it, and drops what is there beyond; makes the file (mode 0600) where it is not
-  /// there. Throws std::system_error where that cannot be done. Pre: so many bytes are there.
+  /// Keeps the prefix and `received` bytes behind it, and drops what is there beyond; makes the file (mode
+  /// 0600) where it is not there. Throws std::system_error where that cannot be done. Pre: so many bytes are
+  /// there.
   PartWriter(const std::filesystem::path& file, PrefixSpan prefix, std::uint64_t received);
   ~PartWriter();
   PartWriter(const PartWriter&) = delete;

@@ -93,8 +93,8 @@ ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const Arith
   return SideBySide(features, Columns(block, layout.features, 1 + layout.label_words));
 }
 
-/// Whether all rows of a deposit are as BoundsOf() says. visit(first, rows) gets each block, lifted, before that is
-/// known; `first` is the number of its first row.
+/// Whether all rows of a deposit are as BoundsOf() says. visit(first, rows) gets each block, lifted, before
+/// that is known; `first` is the number of its first row.
 template <typename Visit>
 bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,
                  Index numbers_at_a_time, const Visit& visit) {

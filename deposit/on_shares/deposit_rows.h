@@ -9,7 +9,8 @@
 
 namespace trefoil::deposit {
 
-/// A party's shares of a deposit's rows, from the first on, as they were deposited: features modulo 2^b. Local.
+/// A party's shares of a deposit's rows, from the first on, as they were deposited: features modulo 2^b.
+/// Local.
 class DepositRows {
  public:
   /// `deposit` is party `party`'s, and must outlive this; its components are checked (CheckedComponents).
@@ -23,15 +24,15 @@ class DepositRows {
   ComponentRows next_;
 };
 
-/// Deposits of batches, step by step: of the rows of all steps no more are there at once than a step has, and deposits as
-/// they were sealed.
+/// Deposits of batches, step by step: of the rows of all steps no more are there at once than a step has, and
+/// deposits as they were sealed.
 class DepositedSteps {
  public:
   /// Party `party`'s, of records that have batches. Pre: no more deposits than these batches say.
   DepositedSteps(const jobs::RecordSchema& records, int party, std::vector<OpenedDeposit> deposits);
 
-  /// Step 0, 1, ...: the deposits' batches one below the other, then zeros up to as many rows as all deposits that there is
-  /// room for have. Pre: a later step than the one before.
+  /// Step 0, 1, ...: the deposits' batches one below the other, then zeros up to as many rows as all deposits
+  /// that there is room for have. Pre: a later step than the one before.
   [[nodiscard]] mpc::ArithShare Batch(int step);
 
  private:

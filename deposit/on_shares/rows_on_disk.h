@@ -9,8 +9,9 @@
 
 namespace trefoil::deposit {
 
-/// This party's shares of rows that are read again and again, in blocks, and do not lie in memory meanwhile. They are in a
-/// file without a name, sealed under a key that nothing but this process has and that dies with it.
+/// This party's shares of rows that are read again and again, in blocks, and do not lie in memory meanwhile.
+/// They are in a file without a name, sealed under a key that nothing but this process has and that dies with
+/// it.
 class RowsOnDisk {
  public:
   struct Shape {
@@ -23,17 +24,17 @@ class RowsOnDisk {
   /// In a folder. Throws std::runtime_error where nothing can be written there.
   RowsOnDisk(std::filesystem::path folder, const Shape& shape);
 
-  /// Adds rows behind those that are here. They are in memory once more while they are sealed, and when they are read.
-  /// Throws std::runtime_error where they cannot be written.
+  /// Adds rows behind those that are here. They are in memory once more while they are sealed, and when they
+  /// are read. Throws std::runtime_error where they cannot be written.
   void Add(const mpc::ArithShare& rows);
   /// How many times rows were added.
   [[nodiscard]] std::size_t additions() const { return pieces_.size(); }
   /// Takes back what was added since there were so many additions.
   void TakeBack(std::size_t additions);
 
-  /// The block with this number, of all from the first on; behind the last comes the first again. Throws DataError where
-  /// the file was changed, std::runtime_error where it cannot be read, ContractError for any other than the next block or
-  /// a first one, or where more rows were added than the capacity.
+  /// The block with this number, of all from the first on; behind the last comes the first again. Throws
+  /// DataError where the file was changed, std::runtime_error where it cannot be read, ContractError for any
+  /// other than the next block or a first one, or where more rows were added than the capacity.
   [[nodiscard]] mpc::ArithShare Block(std::int64_t number);
 
  private:

@@ -44,8 +44,8 @@ nlohmann::ordered_json LineOf(const StoredDeposit& one) {
   return {{"deposit", ToHex(one.id)}, {"population", one.header.population}, {"rows", one.header.capacity}};
 }
 
-/// What each party says of each deposit, a mark of `marks` each; `what` names it in errors. Cost: 1 round, a byte a deposit
-/// from a party to each other one.
+/// What each party says of each deposit, a mark of `marks` each; `what` names it in errors. Cost: 1 round, a
+/// byte a deposit from a party to each other one.
 std::array<std::string, net::kParties> ExchangeMarks(mpc::Context& party, const std::string& own,
                                                      const char* marks, const char* what) {
   auto all = protocols::ExchangeTexts(party, own, own.size());
@@ -232,8 +232,8 @@ std::vector<std::string> StoreRecords::CapsOf(mpc::Context& party, const std::ve
   return why;
 }
 
-/// Takes out of `deposits` what another run has used at one of the parties; and, of a run that has begun at one of them, what
-/// came since: its owner may have drawn from the same records again.
+/// Takes out of `deposits` what another run has used at one of the parties; and, of a run that has begun at
+/// one of them, what came since: its owner may have drawn from the same records again.
 void StoreRecords::LeaveOutSpent(mpc::Context& party, const std::string& run,
                                  std::map<Hash, StoredDeposit>& deposits, DepositFates& fates) {
   std::string own;
@@ -260,8 +260,8 @@ void StoreRecords::LeaveOutSpent(mpc::Context& party, const std::string& run,
   });
 }
 
-/// Those of `ids` that nothing speaks against, before anything of them is sent. Throws BudgetError at all three where one is
-/// capped and the job leaves none out.
+/// Those of `ids` that nothing speaks against, before anything of them is sent. Throws BudgetError at all
+/// three where one is capped and the job leaves none out.
 std::vector<Hash> StoreRecords::Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
                                          const std::map<Hash, StoredDeposit>& deposits,
                                          const jobs::CapOf& cap, DepositFates& fates) const {

@@ -12,24 +12,25 @@
 
 namespace trefoil::deposit {
 
-/// The deposits in a party's store that a job is about: all of the study and purpose that it names which were not
-/// withdrawn. All three parties must have the same ones. Each is checked on shares (CheckedRows); one that does not pass is
-/// left out at all three, and named. A deposit of batches is left out too where one party knows that another run has
-/// spent it, or where it came after the run had begun.
+/// The deposits in a party's store that a job is about: all of the study and purpose that it names which were
+/// not withdrawn. All three parties must have the same ones. Each is checked on shares (CheckedRows); one
+/// that does not pass is left out at all three, and named. A deposit of batches is left out too where one
+/// party knows that another run has spent it, or where it came after the run had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
   /// For a job whose rows come from a store. `party_file` names the party file in errors. Opens nothing.
   StoreRecords(jobs::PartyFile party, std::string party_file);
 
-  /// Reads and verifies all deposits, which releases nothing. Throws ConfigError where the party file has no [deposits],
-  /// the job names no study or one that is about other records, or its capacity is too small; DataError where there is no
-  /// deposit, or a damaged one.
+  /// Reads and verifies all deposits, which releases nothing. Throws ConfigError where the party file has no
+  /// [deposits], the job names no study or one that is about other records, or its capacity is too small;
+  /// DataError where there is no deposit, or a damaged one.
   [[nodiscard]] std::string Load(const jobs::RecordSchema& records) override;
   [[nodiscard]] std::vector<jobs::Population> Populations() override;
-  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round with a byte a
-  /// deposit, and CheckedRows of each that is not capped; of batches another such round, a Barrier, and AreRows. Throws as
-  /// these, and ConfigError or DataError at all three where the rows are more than the job's capacity, or batches more than
-  /// its deposits, or no deposit passes; BudgetError likewise where a deposit is capped and the job does not leave such out.
+  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round
+  /// with a byte a deposit, and CheckedRows of each that is not capped; of batches another such round, a
+  /// Barrier, and AreRows. Throws as these, and ConfigError or DataError at all three where the rows are more
+  /// than the job's capacity, or batches more than its deposits, or no deposit passes; BudgetError likewise
+  /// where a deposit is capped and the job does not leave such out.
   ///
   /// With data.memory the rows lie sealed in the store's folder as long as what is returned lives. Throws
   /// std::runtime_error where they cannot be written.
@@ -42,8 +43,8 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::string SealForOwner(const jobs::PartForOwner& part) override;
 
  private:
-  /// For each deposit, in the order of `ids`: a sentence that says why it has no budget at one of the parties; empty where
-  /// it has.
+  /// For each deposit, in the order of `ids`: a sentence that says why it has no budget at one of the
+  /// parties; empty where it has.
   [[nodiscard]] std::vector<std::string> CapsOf(mpc::Context& party, const std::vector<Hash>& ids,
                                                 const std::map<Hash, StoredDeposit>& deposits,
                                                 const jobs::CapOf& cap) const;
@@ -72,8 +73,8 @@ class StoreRecords final : public jobs::SharedRecords {
 [[nodiscard]] std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::PartyFile& party,
                                                                     const std::string& party_file);
 
-/// Throws ConfigError naming a key and what was found unless a job's records are those of a study: columns, features and
-/// fraction bits, whatever the names of both are.
+/// Throws ConfigError naming a key and what was found unless a job's records are those of a study: columns,
+/// features and fraction bits, whatever the names of both are.
 void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records);
 
 }  // namespace trefoil::deposit

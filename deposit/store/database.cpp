@@ -18,9 +18,9 @@ namespace {
 
 constexpr int kBusyMilliseconds = 60'000;  // for another acceptance, which writes one body
 
-// SQLite holds POSIX locks on the file, all of which a process loses when it closes any descriptor of it: another process
-// would then take its log for nobody's and delete it, and what is written to it after that would be lost. So a file that
-// may be open here as a database is never opened otherwise.
+// SQLite holds POSIX locks on the file, all of which a process loses when it closes any descriptor of it:
+// another process would then take its log for nobody's and delete it, and what is written to it after that
+// would be lost. So a file that may be open here as a database is never opened otherwise.
 
 /// An empty file that its owner alone can read, where there is none: SQLite gives its log the same mode.
 void MakeFile(const std::filesystem::path& file) {

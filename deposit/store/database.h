@@ -12,22 +12,23 @@ struct sqlite3_stmt;
 
 namespace trefoil::deposit {
 
-/// A party's own SQLite file: write-ahead log, every transaction on disk when it ends, nothing of what was deleted left in
-/// it once its log is emptied (secure_delete). Not thread-safe; other processes may use the file at the same time, and
-/// wait for each other.
+/// A party's own SQLite file: write-ahead log, every transaction on disk when it ends, nothing of what was
+/// deleted left in it once its log is emptied (secure_delete). Not thread-safe; other processes may use the
+/// file at the same time, and wait for each other.
 class Database {
  public:
-  /// Opens a file, which is made (mode 0600) where it is not there. `versions`: what makes of a file of version k one of
-  /// version k + 1, from 0, an empty one; all that is missing is done in one transaction. `what` says what was expected.
-  /// Throws ConfigError where it is something else, or of a later version; std::runtime_error where the system fails.
+  /// Opens a file, which is made (mode 0600) where it is not there. `versions`: what makes of a file of
+  /// version k one of version k + 1, from 0, an empty one; all that is missing is done in one transaction.
+  /// `what` says what was expected. Throws ConfigError where it is something else, or of a later version;
+  /// std::runtime_error where the system fails.
   Database(const std::filesystem::path& file, std::span<const char* const> versions, const char* what);
 
-  /// All that `work` does, or nothing of it; no other process writes meanwhile. What `work` throws ends it. Throws
-  /// std::system_error where the disk is full, std::runtime_error where it cannot be written.
+  /// All that `work` does, or nothing of it; no other process writes meanwhile. What `work` throws ends it.
+  /// Throws std::system_error where the disk is full, std::runtime_error where it cannot be written.
   void Transact(const std::function<void()>& work);
 
-  /// Takes from disk what was deleted and is still in the write-ahead log. Throws std::runtime_error where another process
-  /// reads for so long that it cannot be done. Pre: no statement is under way.
+  /// Takes from disk what was deleted and is still in the write-ahead log. Throws std::runtime_error where
+  /// another process reads for so long that it cannot be done. Pre: no statement is under way.
   void EmptyLog();
 
   /// One statement with its values, which are bound in their order.
@@ -37,7 +38,8 @@ class Database {
     Query& Bind(std::span<const std::uint8_t> bytes);
     Query& Bind(std::string_view text);
     Query& Bind(std::int64_t number);
-    /// Whether there is a row more, which then is the one that Bytes() and Number() are of. Throws as Transact().
+    /// Whether there is a row more, which then is the one that Bytes() and Number() are of. Throws as
+    /// Transact().
     [[nodiscard]] bool Next();
     /// For a statement that gives no rows.
     void Run();

@@ -75,7 +75,8 @@ void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   const auto& header = deposit.header;
   if (IsWithdrawn(deposit.id, header.owner, deposit.owner))
     throw RefusedDeposit(Reason::kWithdrawn, file, "a deposit that its owner withdrew", "another one");
-  // Of this owner's: with another's nonce or commitment, which a header shows, nobody bars that owner's deposit.
+  // Of this owner's: with another's nonce or commitment, which a header shows, nobody bars that owner's
+  // deposit.
   Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR (owner = ? AND nonce = ?)");
   if (same.Bind(deposit.id).Bind(header.owner).Bind(header.nonce).Next())
     throw RefusedDeposit(Reason::kRepeated, file, "a deposit, or its nonce, that was taken before",

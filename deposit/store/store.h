@@ -47,38 +47,41 @@ enum class WithdrawalResult {
   kAgain,    ///< it was withdrawn before
 };
 
-/// What a party took: a folder with `deposits.sqlite`, and a sealed file for each body. A deposit is in it whole or not at all,
-/// after a crash at any time: its body is on disk, under its final name, before one transaction enters it. Bodies are sealed
-/// each under a key of its own, which lies in the database, itself sealed under the party's storage key.
+/// What a party took: a folder with `deposits.sqlite`, and a sealed file for each body. A deposit is in it
+/// whole or not at all, after a crash at any time: its body is on disk, under its final name, before one
+/// transaction enters it. Bodies are sealed each under a key of its own, which lies in the database, itself
+/// sealed under the party's storage key.
 class Store {
  public:
-  /// Opens party `party`'s store, or makes it (mode 0700). `key` is what bodies' keys are sealed under. Throws ConfigError
-  /// where the folder holds something else.
+  /// Opens party `party`'s store, or makes it (mode 0700). `key` is what bodies' keys are sealed under.
+  /// Throws ConfigError where the folder holds something else.
   Store(const std::filesystem::path& folder, int party, SecretKey key);
 
-  /// Enters a deposit of a study that came as `file`. Throws RefusedDeposit where it, its nonce or one of its commitments came before
-  /// (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands for its owner, population and purpose, was not spent, and it does not say that it adds (kLive);
-  /// std::system_error where it cannot be written: then nothing of it is in the store.
-  /// `receipt`: what its owner is told.
+  /// Enters a deposit of a study that came as `file`. Throws RefusedDeposit where it, its nonce or one of its
+  /// commitments came before (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands
+  /// for its owner, population and purpose, was not spent, and it does not say that it adds (kLive);
+  /// std::system_error where it cannot be written: then nothing of it is in the store. `receipt`: what its
+  /// owner is told.
   void Accept(const OpenedDeposit& deposit, const Study& study, const std::filesystem::path& file,
               std::uint64_t now, const std::string& receipt = {});
 
   /// Of a deposit that was taken, also of one that was withdrawn since. Waits for nobody.
   [[nodiscard]] std::optional<TakenFile> Find(const Hash& id);
 
-  /// Whether the owner with that key, or one of that name among this party's, withdrew the deposit, be it here or not.
-  /// Waits for nobody.
+  /// Whether the owner with that key, or one of that name among this party's, withdrew the deposit, be it
+  /// here or not. Waits for nobody.
   [[nodiscard]] bool IsWithdrawn(const Hash& id, const PublicKey& owner, const std::string& name);
 
-  /// Keeps a receipt of a deposit that was taken without one; returns the one that stands, which is the first.
+  /// Keeps a receipt of a deposit that was taken without one; returns the one that stands, which is the
+  /// first.
   std::string EnterReceipt(const Hash& id, const std::string& receipt);
 
-  /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and first the key
-  /// that this was sealed under; also what an inbox has of it. Id, nonce and commitments stay known. Where the deposit is
-  /// not here, it will be refused if it comes; that is for listed owners alone. What was withdrawn stays so. Throws
-  /// RefusedDeposit (kOwner), naming `file`;
-  /// std::runtime_error where the deletion could not be ended: then the deposit is withdrawn, and what is left of it goes
-  /// with the next call, as after a crash.
+  /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and
+  /// first the key that this was sealed under; also what an inbox has of it. Id, nonce and commitments stay
+  /// known. Where the deposit is not here, it will be refused if it comes; that is for listed owners alone.
+  /// What was withdrawn stays so. Throws RefusedDeposit (kOwner), naming `file`;
+  /// std::runtime_error where the deletion could not be ended: then the deposit is withdrawn, and what is
+  /// left of it goes with the next call, as after a crash.
   WithdrawalResult Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
                             const std::filesystem::path& file, std::uint64_t now);
 
@@ -88,15 +91,17 @@ class Store {
   /// All deposits that were not withdrawn, in the order in which they were taken.
   [[nodiscard]] std::vector<StoredDeposit> List();
 
-  /// Notes that a run is about to use these deposits, of batches, which no other may then. On disk when it returns. Throws
-  /// DataError where another run has one of them, and notes nothing then; std::runtime_error where it cannot be written.
+  /// Notes that a run is about to use these deposits, of batches, which no other may then. On disk when it
+  /// returns. Throws DataError where another run has one of them, and notes nothing then; std::runtime_error
+  /// where it cannot be written.
   void Spend(const std::vector<Hash>& ids, const std::string& run, std::uint64_t now);
 
   /// Whether a run has used any deposit, also one that was withdrawn since.
   [[nodiscard]] bool HasSpent(const std::string& run);
 
-  /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens, its components
-  /// are those that the header commits to. Throws DataError naming the file that is not so, ConfigError where it is not there.
+  /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens,
+  /// its components are those that the header commits to. Throws DataError naming the file that is not so,
+  /// ConfigError where it is not there.
   [[nodiscard]] OpenedDeposit Read(const StoredDeposit& deposit);
   void Verify(const StoredDeposit& deposit) { (void)Read(deposit); }
 

@@ -27,7 +27,8 @@ WithdrawalResult Store::EnterWithdrawal(const Withdrawal& withdrawal, const std:
   auto name = NameOfOwner(withdrawal.owner, owners);
   Database::Query deposit(database_, "SELECT owner, owner_name, key = x'' FROM deposits WHERE id = ?");
   const bool here = deposit.Bind(withdrawal.deposit).Next();
-  // An owner that is not listed any more may still withdraw; with a new key it is the same owner, by its name.
+  // An owner that is not listed any more may still withdraw; with a new key it is the same owner, by its
+  // name.
   const bool own =
       here ? deposit.Bytes(0) == TextOf(withdrawal.owner) || deposit.Bytes(1) == name : !name.empty();
   if (!own) {

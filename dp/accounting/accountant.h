@@ -13,12 +13,12 @@ namespace trefoil::dp {
 /// Composes unlike events by adding their RDP curves.
 ///
 /// SampledGaussian: SampledGaussianRdp. Laplace: LaplaceRdp. PureDp: PureDpRdp. ThreeLaplaceParts:
-/// ThreeLaplacePartsRdp. MaxDivergence: (2 order - 1) / (order - 1) * bound, from putting exp(+-bound) under the
-/// integral of both densities. TotalVariation: costs delta (1 + exp(epsilon)) * distance, IndependentFailure its
-/// probability, taken off before the curve is converted. BestOfTrials: CurveOfTrials. A sampled Gaussian of several units: as without sampling, an
-/// upper bound. The curve of a (rate, multiplier) pair is computed once, so that adding step by step is cheap. Sums are
-/// rounded up, and so are the curves by the error that SampledGaussianRdp states, so that no epsilon is below the exact
-/// one.
+/// ThreeLaplacePartsRdp. MaxDivergence: (2 order - 1) / (order - 1) * bound, from putting exp(+-bound) under
+/// the integral of both densities. TotalVariation: costs delta (1 + exp(epsilon)) * distance,
+/// IndependentFailure its probability, taken off before the curve is converted. BestOfTrials: CurveOfTrials.
+/// A sampled Gaussian of several units: as without sampling, an upper bound. The curve of a (rate,
+/// multiplier) pair is computed once, so that adding step by step is cheap. Sums are rounded up, and so are
+/// the curves by the error that SampledGaussianRdp states, so that no epsilon is below the exact one.
 class RdpAccountant {
  public:
   /// Pre: every order above 1 (else ConfigError when an event is added).
@@ -29,8 +29,8 @@ class RdpAccountant {
   void Add(const std::vector<Event>& events);
 
   /// The smallest epsilon at `delta` in (0, 1), and its order; zero if nothing was added; infinity where
-  /// there is no guarantee. Where all that was added is pure (PureDp, Laplace, ThreeLaplaceParts), at most the sum of
-  /// the epsilons.
+  /// there is no guarantee. Where all that was added is pure (PureDp, Laplace, ThreeLaplaceParts), at most
+  /// the sum of the epsilons.
   [[nodiscard]] Guarantee Epsilon(double delta, RdpConversion conversion = RdpConversion::kImproved) const;
 
   [[nodiscard]] const std::vector<double>& orders() const { return orders_; }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kSmallest = std::numeric_limits<double>::min();
 constexpr double kPi = 3.14159265358979323846;
-/// What bounds the relative error of a delta, times (1 + high) (1 + max(low, 0)) (docs/explanation/privacy.md,
-/// "Accounting").
+/// What bounds the relative error of a delta, times (1 + high) (1 + max(low, 0))
+/// (docs/explanation/privacy.md, "Accounting").
 constexpr double kDeltaError = 0x1p-44;
 
 double Density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * kPi); }
@@ -55,8 +55,8 @@ double MeanFall(double low, double high) {
 
 enum class Rounded { kUp, kDown };
 
-/// delta(epsilon) = P[N > low] - e^epsilon P[N > high], low and high = epsilon sigma -+ 1 / (2 sigma), which is
-/// density(low) (R(low) - R(high)): not below it, or not above it.
+/// delta(epsilon) = P[N > low] - e^epsilon P[N > high], low and high = epsilon sigma -+ 1 / (2 sigma), which
+/// is density(low) (R(low) - R(high)): not below it, or not above it.
 double DeltaAt(double sigma, double epsilon, Rounded rounded) {
   constexpr double kNarrow = 0.125;
   constexpr double kFarthest = 40;  // P[N > 40] is below the smallest double
@@ -76,7 +76,8 @@ double DeltaAt(double sigma, double epsilon, Rounded rounded) {
   return rounded == Rounded::kUp ? delta * (1 + lost) + kSmallest : delta * (1 - lost) - kSmallest;
 }
 
-/// Where DeltaAt() falls to `delta`: it is above it at the first epsilon, unless that is 0, and not at the other.
+/// Where DeltaAt() falls to `delta`: it is above it at the first epsilon, unless that is 0, and not at the
+/// other.
 std::pair<double, double> Crossing(double sigma, double delta, Rounded rounded) {
   CheckDelta(delta);
   CheckParameter(sigma > 0 && std::isfinite(sigma), "noise multiplier", sigma, "a finite number above 0");

@@ -19,9 +19,9 @@ void CheckPeaRange(double epsilon, double delta);
 
 /// The closed form over unlike events: epsilon = 2 sqrt(2 rho ln(1/delta)), rho their zero-concentrated
 /// privacy, which adds up: count / (2 multiplier^2) of a Gaussian at any sampling rate above 0, count
-/// epsilon^2 / 2 of PureDp, of Laplace with epsilon = 1 / scale, and of ThreeLaplaceParts with its rate. MaxDivergence,
-/// TotalVariation and IndependentFailure as in PldAccountant; a Gaussian of several units at multiplier / units;
-/// BestOfTrials is not proved by it.
+/// epsilon^2 / 2 of PureDp, of Laplace with epsilon = 1 / scale, and of ThreeLaplaceParts with its rate.
+/// MaxDivergence, TotalVariation and IndependentFailure as in PldAccountant; a Gaussian of several units at
+/// multiplier / units; BestOfTrials is not proved by it.
 class PeaAccountant {
  public:
   /// Throws ConfigError as CheckEvent.

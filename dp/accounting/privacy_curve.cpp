@@ -36,7 +36,8 @@ class EpsilonAt {
   std::map<double, std::optional<Pld>> grids_;
 };
 
-/// The least delta, to a part in a million, at which epsilon is 0: the total variation; 1 where there is none.
+/// The least delta, to a part in a million, at which epsilon is 0: the total variation; 1 where there is
+/// none.
 double TotalVariationOf(EpsilonAt& epsilon_at) {
   if (epsilon_at(kLargestDelta) > 0) return 1;
   double low = kMinDelta;

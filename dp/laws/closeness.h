@@ -22,8 +22,8 @@ namespace trefoil::dp {
 /// no guarantee, where nothing is left.
 ///
 /// Throws: ConfigError for a deviation that is negative or not a number.
-/// Source: docs/explanation/privacy.md, "Sums of discrete Gaussians"; the rounding is that of Peikert, "An efficient
-/// and parallel Gaussian sampler for lattices" (2010), Theorem 3.1, with deviation 2.
+/// Source: docs/explanation/privacy.md, "Sums of discrete Gaussians"; the rounding is that of Peikert, "An
+/// efficient and parallel Gaussian sampler for lattices" (2010), Theorem 3.1, with deviation 2.
 [[nodiscard]] double ContinuousMultiplier(double multiplier, double deviation);
 
 /// What `releases` sums of `coordinates` such values each are charged beside the Gaussian of their total

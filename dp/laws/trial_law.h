@@ -8,8 +8,9 @@ namespace trefoil::dp {
 inline constexpr int kTrialLawBits = 40;
 
 /// How many of `trials` trials compete, on average `mean` of them: weights of 1, 2, ... trials that add up to
-/// 2^kTrialLawBits, in the proportions c^k/k of a logarithmic law that is cut at `trials`, c such that the mean is met to
-/// 10^-9, and each rounded, 1 to 2^kTrialLawBits at least 1. With `mean` = `trials` all compete always.
+/// 2^kTrialLawBits, in the proportions c^k/k of a logarithmic law that is cut at `trials`, c such that the
+/// mean is met to 10^-9, and each rounded, 1 to 2^kTrialLawBits at least 1. With `mean` = `trials` all
+/// compete always.
 /// Pre: 1 <= mean <= trials <= kMaxTrials (dp/record/event.h).
 [[nodiscard]] std::vector<std::int64_t> TrialLaw(std::int64_t trials, double mean);
 

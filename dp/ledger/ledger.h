@@ -45,15 +45,15 @@ struct PopulationMember {
   bool equal_by_chance = false;  ///< whether its owner said so of records that another population has, too
 };
 
-/// What the jobs on one data set, or on those of one population, have released of it, for the owner of the data. Knows
-/// nothing of files:
+/// What the jobs on one data set, or on those of one population, have released of it, for the owner of the
+/// data. Knows nothing of files:
 /// entries are JSON objects, which dp/ledger/ledger_chain.h makes into lines. An entry has `kind`:
 ///   "data":     the first one. The data set: `sha256`; since version 2 `filter`, the terms by which jobs
 ///   are composed (dp/ledger/privacy_filter.h). A ledger of version 1 has none.
 ///   "filter":   in a ledger of version 1, before anything that a later program writes: `version` 2,
 ///   `filter`, by RDP. All jobs are composed by it, those of version 1 among them.
-///   "population": a data set belongs to the ledger's population, which the first such entry names: `time`, `name`,
-///   `sha256`, `equal_by_chance`. The one of "data" belongs to it in any case.
+///   "population": a data set belongs to the ledger's population, which the first such entry names: `time`,
+///   `name`, `sha256`, `equal_by_chance`. The one of "data" belongs to it in any case.
 ///   "enter":    in a closed ledger, before its first reservation: a job that may be executed once: `time`,
 ///   `name`, `record`.
 ///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is

@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kShareOfFailures = 0.5;
-/// What densities of sums of discrete Gaussians may differ by, in all, in a ledger of Gaussians: in fact it is
-/// below 10^-200.
+/// What densities of sums of discrete Gaussians may differ by, in all, in a ledger of Gaussians: in fact it
+/// is below 10^-200.
 constexpr double kMaxDivergence = 1e-9;
 constexpr std::size_t kMaxOrders = 64;
 constexpr double kLargestOrder = 100'000;

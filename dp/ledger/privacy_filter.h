@@ -22,7 +22,8 @@ enum class FilterMode { kRdp, kGdp, kClosed };
 [[nodiscard]] FilterMode FilterModeNamed(std::string_view name);
 
 /// What a filter has to fix before the first result. The cap is such a number, too; whoever raises it later
-/// should know that the promise is for a cap that was chosen without looking (docs/explanation/privacy.md, "Filters").
+/// should know that the promise is for a cap that was chosen without looking (docs/explanation/privacy.md,
+/// "Filters").
 struct FilterTerms {
   FilterMode mode = FilterMode::kRdp;
   std::vector<double> orders;  ///< kRdp: above 1, each once; else empty
@@ -32,13 +33,14 @@ struct FilterTerms {
   friend bool operator==(const FilterTerms&, const FilterTerms&) = default;
 };
 
-/// Half of delta for failures: a job of the same delta whose noise is calibrated takes at most that for them, but
-/// for steps that are done again. `orders` for kRdp: those given, or DefaultFilterOrders where there are none.
-/// Throws ConfigError unless delta is in (0, 1), or for orders that are not above 1, repeated or not kRdp's.
+/// Half of delta for failures: a job of the same delta whose noise is calibrated takes at most that for them,
+/// but for steps that are done again. `orders` for kRdp: those given, or DefaultFilterOrders where there are
+/// none. Throws ConfigError unless delta is in (0, 1), or for orders that are not above 1, repeated or not
+/// kRdp's.
 [[nodiscard]] FilterTerms MakeFilterTerms(FilterMode mode, double delta, std::vector<double> orders = {});
 
-/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon 9 to 26 % above the one of
-/// fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
+/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon 9 to 26 % above the one
+/// of fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
 [[nodiscard]] std::vector<double> DefaultFilterOrders();
 
 /// The terms as a JSON object: mode, delta, and, but for "closed", delta_cut, and orders for "rdp".

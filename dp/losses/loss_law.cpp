@@ -125,8 +125,9 @@ LossLaw LossOf(const SampledGaussian& event, Neighbour neighbour, double tail) {
   law.from = -reach;
   law.below = tail;
   law.above = tail;
-  // The loss has its singularities at a distance of pi sigma from the real axis: of exp(shift u) the mixture is
-  // a polynomial whose zeros are real, and negative (docs/explanation/privacy.md, "Several rows of one person").
+  // The loss has its singularities at a distance of pi sigma from the real axis: of exp(shift u) the mixture
+  // is a polynomial whose zeros are real, and negative (docs/explanation/privacy.md, "Several rows of one
+  // person").
   law.smooth = 0.1 * std::min(1.0, 2 * event.noise_multiplier);
   if (neighbour == Neighbour::kRemove) {
     // u is the noise over sigma: N(0, 1) without the records, a mixture of N(j shift, 1) with them.

@@ -103,7 +103,8 @@ std::vector<LossEvent> PldAccountant::LossEvents() const {
 double PldAccountant::PlainMultiplier() const { return (1 - kClosedFormError) / std::sqrt(plain_); }
 
 PldBounds PldAccountant::PlainBounds(double delta) const {
-  // Every addition rounded plain_ up by less than 2^-51 of it, and its root and quotient lose less than 2^-48.
+  // Every addition rounded plain_ up by less than 2^-51 of it, and its root and quotient lose less than
+  // 2^-48.
   const double above = PlainMultiplier() * (1 + 0x1p-48 + plain_events_ * 0x1p-51);
   return {.epsilon = AnalyticGaussianEpsilon(PlainMultiplier(), delta),
           .lower = AnalyticGaussianEpsilonBelow(above, delta * (1 + 0x1p-48))};

@@ -17,16 +17,16 @@ namespace trefoil::dp {
 /// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1)
 /// are first put together into one, and where there is nothing else the analytic formula takes the place of
 /// the grid. MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation
-/// and IndependentFailure as in RdpAccountant. With a BestOfTrials, which has no loss distribution here, all is
-/// RdpAccountant's.
+/// and IndependentFailure as in RdpAccountant. With a BestOfTrials, which has no loss distribution here, all
+/// is RdpAccountant's.
 class PldAccountant {
  public:
   /// Throws ConfigError as CheckEvent.
   void Add(const Event& event);
 
   /// An upper bound on epsilon at `delta` in (0, 1), and how far it is above the exact one at most, for what
-  /// TotalVariation leaves of delta. Its order is 0 unless the bound is that of RDP. Cost: as Pld; adding costs
-  /// nothing.
+  /// TotalVariation leaves of delta. Its order is 0 unless the bound is that of RDP. Cost: as Pld; adding
+  /// costs nothing.
   [[nodiscard]] Guarantee Epsilon(double delta) const;
 
   /// The distributions for deltas about this one, to be used for several; nothing where none is needed.

@@ -15,8 +15,8 @@ inline constexpr double kClosedFormError = 0x1p-50;
 /// one where a double is it. Pre: none of them below 0.
 [[nodiscard]] double SumAbove(double sum, double count, double each);
 
-/// numerator / denominator, not below the exact one, above it by a unit in the last place at most, and the exact one
-/// where a double is it. Pre: both above 0.
+/// numerator / denominator, not below the exact one, above it by a unit in the last place at most, and the
+/// exact one where a double is it. Pre: both above 0.
 [[nodiscard]] double QuotientAbove(double numerator, double denominator);
 
 /// What is left of delta within a factor exp(+-divergence) of the densities: delta exp(-divergence), not

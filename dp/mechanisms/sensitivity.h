@@ -16,8 +16,8 @@ struct LinearContribution {
 /// Bound on the norm of a row with its bias entry: sqrt(R^2 + 1).
 [[nodiscard]] double RowBound(const LinearContribution& example);
 
-/// Bound on the norm of the errors of an example once each of them is multiplied by the weight of its class, `weight`
-/// at most, and truncated to the lattice: w E + sqrt(c) u.
+/// Bound on the norm of the errors of an example once each of them is multiplied by the weight of its class,
+/// `weight` at most, and truncated to the lattice: w E + sqrt(c) u.
 [[nodiscard]] double WeightedErrorNorm(const LinearContribution& example, double weight);
 
 /// Bound on ||row||^2 ||e||^2, with `slack` for the squared row norm's rounding up.
@@ -25,7 +25,8 @@ struct LinearContribution {
 
 /// Sensitivity certificates: the greatest norm Delta of one example's contribution, rounding included, in the
 /// units of the clip. They hold for every coin of the truncations and every ring value of the weights; the
-/// proofs are in docs/explanation/privacy.md, "Sensitivity". u = 2^-f is a unit of the errors, E the error norm.
+/// proofs are in docs/explanation/privacy.md, "Sensitivity". u = 2^-f is a unit of the errors, E the error
+/// norm.
 
 /// Nothing clipped, nothing truncated again: Delta = sqrt(R^2 + 1) E.
 [[nodiscard]] double UnclippedSensitivity(const LinearContribution& example);

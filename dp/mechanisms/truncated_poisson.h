@@ -29,11 +29,11 @@ struct BatchLimits {
                                               std::int64_t max_batch, std::int64_t group_rows);
 
 /// The probability that the rows of all others leave no room in an owner's batch for the rows of `units`
-/// records or groups, at most: that more than max_batch - m of at most capacity - m rows are taken, m the rows
-/// of the units. The units are several owners' in the worst way: over these the probabilities add up. Where
-/// there is room nothing is cut, and room depends on others' coins alone, so this is the chance of an
-/// IndependentFailure. 0 where no batch is cut. Pre: units from 1. Source: docs/explanation/privacy.md, "Truncated
-/// Poisson".
+/// records or groups, at most: that more than max_batch - m of at most capacity - m rows are taken, m the
+/// rows of the units. The units are several owners' in the worst way: over these the probabilities add up.
+/// Where there is room nothing is cut, and room depends on others' coins alone, so this is the chance of an
+/// IndependentFailure. 0 where no batch is cut. Pre: units from 1. Source: docs/explanation/privacy.md,
+/// "Truncated Poisson".
 [[nodiscard]] double OverflowProbability(const BatchLimits& limits, double sampling_rate,
                                          std::int64_t units = 1);
 
@@ -49,7 +49,8 @@ struct BatchLimits {
 [[nodiscard]] double RemainingDelta(double delta, std::int64_t steps, double sampling_rate,
                                     const BatchLimits& limits);
 
-/// The smallest limit with which cutting, over `steps` steps, costs at most half of delta; at most `capacity`.
+/// The smallest limit with which cutting, over `steps` steps, costs at most half of delta; at most
+/// `capacity`.
 [[nodiscard]] std::int64_t SmallestMaxBatch(double delta, std::int64_t steps, double sampling_rate,
                                             std::int64_t capacity, std::int64_t group_rows = 1);
 

@@ -10,8 +10,8 @@
 /// ContractError for a malformed argument, ConfigError for a noise or an order outside its domain. Sources:
 /// Papernot et al., "Semi-supervised knowledge transfer for deep learning from private training data" (2017)
 /// and "Scalable private learning with PATE" (2018). Numbers of bounds, here and in the source file: of 2017
-/// (1) LNMax is (2 gamma, 0)-private, with its moments, (2) its moments by q, (3) its q; of 2018 (4) GNMax has
-/// RDP order / sigma^2, (5) its RDP by q, (6) its q.
+/// (1) LNMax is (2 gamma, 0)-private, with its moments, (2) its moments by q, (3) its q; of 2018 (4) GNMax
+/// has RDP order / sigma^2, (5) its RDP by q, (6) its q.
 namespace trefoil::dp {
 
 /// The noise on each count of an answer: Laplace (LNMax) or normal (GNMax).
@@ -45,10 +45,10 @@ struct ThresholdLaw {
 [[nodiscard]] ThresholdLaw NoisyThreshold(std::span<const std::int64_t> counts, double threshold,
                                           double sigma);
 
-/// How much of a tilted law answers a query, as log(P / (1 - P)): P is the most that p^order p'^(1 - order) is
-/// of the sum of it and (1 - p)^order (1 - p')^(1 - order), p being the probability that these votes, p' that
-/// any neighbour's, are above the threshold, or the other way round. Never below it. Infinity where all are
-/// answered.
+/// How much of a tilted law answers a query, as log(P / (1 - P)): P is the most that p^order p'^(1 - order)
+/// is of the sum of it and (1 - p)^order (1 - p')^(1 - order), p being the probability that these votes, p'
+/// that any neighbour's, are above the threshold, or the other way round. Never below it. Infinity where all
+/// are answered.
 [[nodiscard]] double TiltedLogOdds(std::span<const std::int64_t> counts, double threshold, double sigma,
                                    double order);
 

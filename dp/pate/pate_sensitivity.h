@@ -30,8 +30,9 @@ struct SmoothVoteCost {
 /// Sums AnswerRdp() or, with a threshold, NoisyThresholdRdp() and AnsweredRdp() over the queries, and bounds
 /// by how much a neighbour's sum may differ: the largest of e^(-beta d) times what a query's term may move by
 /// in one step, d steps away, over all d. Rests on two facts: a moved vote moves the gap g with q = (m - 1)
-/// h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave (docs/explanation/privacy.md, "PATE"); and
-/// AnswerRdp() does not fall with q, which is checked on a grid. Cost: some queries x teachers operations.
+/// h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave (docs/explanation/privacy.md,
+/// "PATE"); and AnswerRdp() does not fall with q, which is checked on a grid. Cost: some queries x teachers
+/// operations.
 /// Pre: queries with equally many classes and votes, none negative. Throws: ConfigError for a parameter out
 /// of its domain, or an order at which the check fails.
 [[nodiscard]] SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> votes,
@@ -44,8 +45,8 @@ struct SmoothVoteCost {
 [[nodiscard]] double SmoothNoiseRdp(double beta, double noise, double order);
 
 /// A number k for which f + k S, whose local sensitivity has the beta-smooth bound (1 + k (e^beta - 1)) S, is
-/// above f after noise of `noise` times that bound, except with probability `failure`. Throws ConfigError where
-/// there is none: failure outside (0, 1/2), or noise and beta too large for it.
+/// above f after noise of `noise` times that bound, except with probability `failure`. Throws ConfigError
+/// where there is none: failure outside (0, 1/2), or noise and beta too large for it.
 [[nodiscard]] double OffsetOfSmoothBound(double beta, double noise, double failure);
 
 }  // namespace trefoil::dp

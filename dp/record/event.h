@@ -8,9 +8,10 @@ namespace trefoil::dp {
 /// What was released, as accountants understand it: immutable values, composed in any order.
 
 /// `count` releases of a sum of sensitivity 1 with normal noise of deviation `noise_multiplier`, each record
-/// taken with probability `sampling_rate`. Rate 1 is the plain Gaussian. Neighbours differ by `units` records,
-/// all added or all removed, each taken by a coin of its own: N(0, multiplier^2) against the mixture of
-/// N(j, multiplier^2) with j of Bin(units, rate) (docs/explanation/privacy.md, "Several rows of one person").
+/// taken with probability `sampling_rate`. Rate 1 is the plain Gaussian. Neighbours differ by `units`
+/// records, all added or all removed, each taken by a coin of its own: N(0, multiplier^2) against the mixture
+/// of N(j, multiplier^2) with j of Bin(units, rate) (docs/explanation/privacy.md, "Several rows of one
+/// person").
 struct SampledGaussian {
   double sampling_rate = 0;
   double noise_multiplier = 0;
@@ -31,7 +32,8 @@ struct PureDp {
 };
 
 /// `count` releases of an integer that moves by 1 at most, under noise of three parts of discrete Laplace
-/// noise of this rate (dp/mechanisms/laplace_part.h): costs no more than as many of PureDp with epsilon `rate`.
+/// noise of this rate (dp/mechanisms/laplace_part.h): costs no more than as many of PureDp with epsilon
+/// `rate`.
 struct ThreeLaplaceParts {
   double rate = 0;
   std::int64_t count = 0;
@@ -82,9 +84,9 @@ struct BestOfTrials {
 inline constexpr std::int64_t kMaxTrials = 64;
 
 /// Throws ConfigError for a parameter outside its domain: NaN, a negative number, a rate, a distance or a
-/// probability above 1, fewer units than 1; trials that are none or more than kMaxTrials, a weight less or more than
-/// there are trials, weights that add up to 0 or to more than 2^53. Zero noise, an infinite epsilon and an infinite bound
-/// are allowed: they give no guarantee.
+/// probability above 1, fewer units than 1; trials that are none or more than kMaxTrials, a weight less or
+/// more than there are trials, weights that add up to 0 or to more than 2^53. Zero noise, an infinite epsilon
+/// and an infinite bound are allowed: they give no guarantee.
 void CheckEvent(const Event& event);
 
 }  // namespace trefoil::dp

@@ -41,11 +41,13 @@ constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 /// So that steps times executions fit.
 constexpr std::int64_t kMaxExecutions = 1'000;
-/// sigma of a step over the deviation of its clip counts, which take at most half of it: sqrt(2), and what rounding adds.
+/// sigma of a step over the deviation of its clip counts, which take at most half of it: sqrt(2), and what
+/// rounding adds.
 constexpr double kMostOfClipCounts = 1.4143;
 
 // Each member of an event is declared once:
-//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, a flag, a list of
+//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, a
+//   flag, a list of
 //                                such integers, or trials of a tuning
 //   v(key, member, 1.0)          a number from 0 to 1
 //   v(key, member, texts)        one of the texts
@@ -229,7 +231,8 @@ void CheckOneOwner(const BatchLimits& limits, const StrictObject& object) {
   }
 }
 
-/// As trainings with an adaptive clip are, whose counts take at most half of what a step of multiplier `sigma` tells.
+/// As trainings with an adaptive clip are, whose counts take at most half of what a step of multiplier
+/// `sigma` tells.
 void CheckClipCounts(const DpSgdSteps& steps, const StrictObject& object) {
   const auto path = object.Path(kClipCountSigma);
   if (steps.clip_count_sigma == 0) RefuseRecord(path, "0", "above 0, or no such key");

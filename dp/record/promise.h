@@ -23,7 +23,8 @@ struct Promise {
   PrivacyUnit unit = PrivacyUnit::kRecord;
   Neighbours neighbours = Neighbours::kAdded;
   std::vector<std::string> warnings{};  ///< what no epsilon covers though a user would think so, a line each
-  bool deposited = false;  ///< whether the records are those of owners who run no party, who are adversaries, too
+  /// Whether the records are those of owners who run no party, who are adversaries, too.
+  bool deposited = false;
 };
 
 /// "record", "joint-record", "group", "teacher", "owner".

@@ -34,7 +34,8 @@ IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
   const double once = MultiplierOfSum(steps.sigma * kAllOverTwo, kParties, steps.party_deviation);
-  // A record is in all executions of a batch or in none of them (docs/explanation/privacy.md, "Public sampling").
+  // A record is in all executions of a batch or in none of them (docs/explanation/privacy.md, "Public
+  // sampling").
   const double multiplier = once / std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{PrivateRate(steps), multiplier, steps.steps, units},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps * steps.executions),
@@ -92,9 +93,9 @@ std::vector<Event> Released(const GaussianReleases& releases, double multiplier,
           ClosenessCharge(summands, releases.party_deviation, releases.coordinates, releases.count)};
 }
 
-/// The same for whom it holds; `epsilon` infinite: for whom nothing is promised. Failures of several units are
-/// those of noise that is larger by what all but one of them move it (docs/explanation/privacy.md, "Several rows of one
-/// person").
+/// The same for whom it holds; `epsilon` infinite: for whom nothing is promised. Failures of several units
+/// are those of noise that is larger by what all but one of them move it (docs/explanation/privacy.md,
+/// "Several rows of one person").
 std::vector<Event> Released(const ApproximateReleases& releases, double epsilon, std::int64_t units) {
   const auto more = static_cast<double>(units - 1);
   const double failure = releases.failure * std::exp(more * releases.epsilon);
@@ -107,8 +108,8 @@ std::vector<Event> Released(const UnboundedReleases& releases) {
   return {PureDp{std::numeric_limits<double>::infinity(), releases.count}};
 }
 
-/// What the trials of a tuning are charged by `Charge`, and what goes to delta: failures, of all trials, as they may come
-/// out badly in any of them; and equal ranks of two trials, which favour one of them.
+/// What the trials of a tuning are charged by `Charge`, and what goes to delta: failures, of all trials, as
+/// they may come out badly in any of them; and equal ranks of two trials, which favour one of them.
 template <typename Charge>
 std::vector<Event> Tuned(const Tuning& tuning, Charge charge) {
   BestOfTrials best{.trials = {}, .weights = tuning.weights};

@@ -12,8 +12,9 @@ namespace trefoil::dp {
 /// Throws DataError "training record: KEY: found X, expected Y".
 [[noreturn]] void RefuseRecord(const std::string& key, const std::string& found, const std::string& expected);
 
-/// A JSON object that must hold exactly the given keys; `place` is its path in the record, for texts. Of another object,
-/// and of a member that is not of the type asked for, it throws DataError naming the key. Refers to `json`.
+/// A JSON object that must hold exactly the given keys; `place` is its path in the record, for texts. Of
+/// another object, and of a member that is not of the type asked for, it throws DataError naming the key.
+/// Refers to `json`.
 class StrictObject {
  public:
   StrictObject(const nlohmann::json& json, std::string place, const std::vector<const char*>& keys);

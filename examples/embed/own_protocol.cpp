@@ -1,5 +1,5 @@
-// A protocol of one's own: a sealed-bid auction of three bidders. Who bids most wins and pays what the second bids;
-// nothing else becomes known, the winning bid included.
+// A protocol of one's own: a sealed-bid auction of three bidders. Who bids most wins and pays what the second
+// bids; nothing else becomes known, the winning bid included.
 #include <array>
 #include <cstdio>
 #include <exception>

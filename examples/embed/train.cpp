@@ -1,5 +1,6 @@
-// Trains a model on the records of three parties, which run within this process, and says how good and how private it
-// is. Between organisations each would call trefoil::Train with a session of its own (Session::Connect).
+// Trains a model on the records of three parties, which run within this process, and says how good and how
+// private it is. Between organisations each would call trefoil::Train with a session of its own
+// (Session::Connect).
 #include <array>
 #include <cmath>
 #include <cstdio>

@@ -2,8 +2,9 @@
 #include <stdexcept>
 #include <string>
 
-/// What the library throws, beside what the standard library throws (std::system_error for files, std::bad_alloc).
-/// It throws; it never ends the program. A text is one line: the place, what was found, what was expected.
+/// What the library throws, beside what the standard library throws (std::system_error for files,
+/// std::bad_alloc). It throws; it never ends the program. A text is one line: the place, what was found, what
+/// was expected.
 namespace trefoil {
 
 /// A caller broke a function's precondition: a defect in the calling program, never its user's fault.

@@ -10,11 +10,13 @@
 
 namespace trefoil {
 
-/// A job of any type, as its file declares it: public, and the same at all three parties. A handle: copies are cheap.
+/// A job of any type, as its file declares it: public, and the same at all three parties. A handle: copies
+/// are cheap.
 class Job {
  public:
-  /// Reads a job file (docs/reference/formats.md), sets each "KEY=VALUE" of `assignments` in order, and checks it
-  /// whole; opens no data. Throws ConfigError with one line: place, key, what was found, what was expected.
+  /// Reads a job file (docs/reference/formats.md), sets each "KEY=VALUE" of `assignments` in order, and
+  /// checks it whole; opens no data. Throws ConfigError with one line: place, key, what was found, what was
+  /// expected.
   [[nodiscard]] static Job Read(const std::filesystem::path& file,
                                 const std::vector<std::string>& assignments = {});
 

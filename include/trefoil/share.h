@@ -14,9 +14,9 @@ class FixedShare;
 /// Plain numbers.
 using Matrix = Eigen::MatrixXd;
 
-/// One party's part of a secret matrix of fixed-point numbers: an integer modulo 2^64, read as signed, stands for
-/// itself over 2^fraction_bits. It says nothing about the matrix. There is no way from here to a plain number but
-/// Reveal (trefoil/protocols.h), and no printing or comparing. Copies are cheap and share memory.
+/// One party's part of a secret matrix of fixed-point numbers: an integer modulo 2^64, read as signed, stands
+/// for itself over 2^fraction_bits. It says nothing about the matrix. There is no way from here to a plain
+/// number but Reveal (trefoil/protocols.h), and no printing or comparing. Copies are cheap and share memory.
 ///
 /// Everything here is local: nothing is sent. Sums that reach 2^63 as integers wrap around.
 class Share {

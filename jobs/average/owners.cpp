@@ -89,8 +89,8 @@ std::array<std::int64_t, 3> DealInOrder(const RecordSchema& schema, const Owners
   return rows;
 }
 
-/// To the party of the owner that a record's hash names among all; at the party it names one of its owners. (A
-/// party's owners have consecutive numbers, so that each is as likely as the others.)
+/// To the party of the owner that a record's hash names among all; at the party it names one of its owners.
+/// (A party's owners have consecutive numbers, so that each is as likely as the others.)
 std::array<std::int64_t, 3> DealByHash(const RecordSchema& schema, const Owners& owners, const Source& source,
                                        const SplitTarget& deal) {
   std::vector<int> party_of_row;
@@ -109,7 +109,8 @@ std::array<std::int64_t, 3> DealByHash(const RecordSchema& schema, const Owners&
   return rows;
 }
 
-/// The owners' records one after the other in the file, as many as [owners] rows say; all are an only owner's.
+/// The owners' records one after the other in the file, as many as [owners] rows say; all are an only
+/// owner's.
 std::vector<ml::OwnRecords> LoadInOrder(const RecordSchema& schema, std::int64_t count,
                                         const PartyFile& party, const std::string& party_file,
                                         std::size_t threads) {

@@ -5,8 +5,8 @@
 
 namespace trefoil::jobs {
 
-/// Returns what `make` returns. Its ConfigErrors, which know no place, are thrown as "PLACE: cause", the place being a
-/// file or keys of one.
+/// Returns what `make` returns. Its ConfigErrors, which know no place, are thrown as "PLACE: cause", the
+/// place being a file or keys of one.
 template <typename Make>
 [[nodiscard]] auto AtPlace(const std::string& place, const Make& make) {
   try {

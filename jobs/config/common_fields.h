@@ -48,8 +48,8 @@ void Fields(FieldVisitor& v, LocalSpec& local);
 [[nodiscard]] std::string WithoutLocal(const Declaration& fields);
 [[nodiscard]] std::string OnlyLocal(const Declaration& fields);
 
-/// The settings as compact JSON with sorted keys, every default filled in, without [local]: what the parties compare
-/// and hash.
+/// The settings as compact JSON with sorted keys, every default filled in, without [local]: what the parties
+/// compare and hash.
 template <typename S>
 [[nodiscard]] std::string HashedJson(const S& settings) {
   return WithoutLocal([copy = settings](FieldVisitor& v) mutable { Fields(v, copy); });

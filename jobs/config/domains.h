@@ -52,7 +52,8 @@ struct WholeInterval {
   void Describe(nlohmann::json& schema) const;
 };
 
-/// What the member of a key is where the job says "auto", until a rule gives it a value. Only OrAuto reads "auto".
+/// What the member of a key is where the job says "auto", until a rule gives it a value. Only OrAuto reads
+/// "auto".
 inline constexpr int kAuto = 0;
 
 /// A positive number of another domain, Interval or WholeInterval, or "auto".
@@ -106,7 +107,8 @@ struct Text {
 /// Whether a text can name a file, as Name says.
 [[nodiscard]] bool IsName(const std::string& text);
 
-/// A text that can name a file: letters, digits, '.', '_' and '-', at most 64, not starting with a dot or a dash.
+/// A text that can name a file: letters, digits, '.', '_' and '-', at most 64, not starting with a dot or a
+/// dash.
 struct Name : Text {
   [[nodiscard]] std::string Expected(const toml::node* found) const;
   bool Read(const toml::node& node, std::string& member) const;

@@ -20,7 +20,8 @@
 //     v.Table("privacy", "What is protected.", s.privacy);
 //   }
 //
-// says what reading, writing, the known keys and the JSON Schema need. Fields never asks which of them visits.
+// says what reading, writing, the known keys and the JSON Schema need. Fields never asks which of them
+// visits.
 
 namespace trefoil::jobs {
 
@@ -50,7 +51,8 @@ struct Default {
   bool left_out = false;
 };
 
-/// Of a table of texts that came after the first release: the canonical JSON has it only where it is not empty.
+/// Of a table of texts that came after the first release: the canonical JSON has it only where it is not
+/// empty.
 struct LeftOutEmpty {};
 
 /// Of a key whose member is a std::optional: whether it must be there.
@@ -126,17 +128,19 @@ class FieldVisitor {
   /// A table that may be absent, which its settings then are; `fields(settings)` declares its keys.
   template <typename S, typename F>
   void Table(const char* key, const char* help, std::optional<S>& settings, const F& fields);
-  /// An array of tables, each with the keys that `fields(element)` declares. The schema wants `count` of them; a rule
-  /// tells the reader.
+  /// An array of tables, each with the keys that `fields(element)` declares. The schema wants `count` of
+  /// them; a rule tells the reader.
   template <typename S, typename F>
   void Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields,
               std::optional<std::size_t> count = {});
 
   /// Keys that are refused, with the reason, unless the condition holds.
   virtual void When(const Condition& condition, const Part& part) = 0;
-  /// Keys that are unknown unless the condition holds. It may depend on what the settings were before reading only.
+  /// Keys that are unknown unless the condition holds. It may depend on what the settings were before reading
+  /// only.
   virtual void If(bool holds, const Part& part) = 0;
-  /// What keys say about each other: the reader calls `rule` with the table where it stands, behind the keys before it.
+  /// What keys say about each other: the reader calls `rule` with the table where it stands, behind the keys
+  /// before it.
   virtual void Check(const Rule& /*rule*/) {}
 
  protected:
@@ -156,17 +160,19 @@ using Declaration = std::function<void(FieldVisitor&)>;
 
 /// The keys in full, as CheckKeys takes them.
 [[nodiscard]] std::vector<std::string> KeysOf(const Declaration& fields);
-/// Reads a document; `file` names it in errors. Unknown keys are CheckKeys'. Throws ConfigError with one line: place, key,
-/// what was found, what was expected.
+/// Reads a document; `file` names it in errors. Unknown keys are CheckKeys'. Throws ConfigError with one
+/// line: place, key, what was found, what was expected.
 void ReadInto(const toml::table& root, const std::string& file, const Declaration& fields);
 /// The settings as JSON with sorted keys, every default filled in.
 [[nodiscard]] nlohmann::json WriteJson(const Declaration& fields);
 /// The same with the keys in the order of their declarations.
 [[nodiscard]] nlohmann::ordered_json WriteOrderedJson(const Declaration& fields);
-/// A JSON Schema (2020-12) of a document. It takes keys that a condition refuses; their description tells the condition.
+/// A JSON Schema (2020-12) of a document. It takes keys that a condition refuses; their description tells the
+/// condition.
 [[nodiscard]] std::string SchemaJson(const char* title, const Declaration& fields);
 
-/// Reads a whole document, no key of which may be unknown, into settings made anew. Throws ConfigError as above.
+/// Reads a whole document, no key of which may be unknown, into settings made anew. Throws ConfigError as
+/// above.
 template <typename S>
 void ReadFields(const toml::table& root, const std::string& file, S& settings) {
   S scratch = settings;

@@ -61,8 +61,8 @@ using InputFields = void (*)(FieldVisitor& v, InputPaths& inputs);
 /// Declares such a key, which need not be there: a path, relative to the file's folder.
 void PathField(FieldVisitor& v, const char* key, std::filesystem::path& path, const char* help);
 
-/// Declares `file` of a table that names records: one path, or those of one table; and `sqlite` or `postgres`, with
-/// `query`, in its place.
+/// Declares `file` of a table that names records: one path, or those of one table; and `sqlite` or
+/// `postgres`, with `query`, in its place.
 void TableField(FieldVisitor& v, data::DataFiles& files, const char* help);
 
 /// A table that names the files of records.
@@ -80,8 +80,8 @@ struct LedgerSettings {
 
 /// [owner_ledgers]: what the jobs on the deposits of one owner's population may cost it, all together.
 struct OwnerLedgerSettings {
-  std::filesystem::path
-      folder;              ///< with a folder for each owner, and in it a ledger for each of its populations
+  /// With a folder for each owner, and in it a ledger for each of its populations.
+  std::filesystem::path folder;
   double epsilon_cap = 0;  ///< of a party that knows its own noise
   double delta = 0;
   std::optional<dp::FilterMode> mode{};  ///< as LedgerSettings', of each

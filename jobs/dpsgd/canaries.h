@@ -56,8 +56,9 @@ void DealWithCanaries(const DpsgdSettings& job, const CanaryData& data,
 [[nodiscard]] std::vector<double> RecordLosses(const DpsgdSettings& job, const data::Table& table,
                                                const ml::Model& model);
 
-/// A training with `count` canaries. A canary is zero but for a feature that no other record has, where it has the
-/// job's row_norm: so what it adds to the model lies in weights of its own. Throws as CheckAuditable().
+/// A training with `count` canaries. A canary is zero but for a feature that no other record has, where it
+/// has the job's row_norm: so what it adds to the model lies in weights of its own. Throws as
+/// CheckAuditable().
 [[nodiscard]] std::unique_ptr<JobWithCanaries> MakeJobWithCanaries(const DpsgdSettings& job,
                                                                    std::int64_t count);
 

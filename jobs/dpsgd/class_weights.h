@@ -18,9 +18,9 @@ struct WeightsOrBalanced {
   void Describe(nlohmann::json& schema) const;
 };
 
-/// The noisy counts and the weights of a run that balanced its classes, and both epsilons of all counts that it opened (more
-/// than once where a session ended before the first step), as if it had opened nothing else: for its summary, its session
-/// log and, in a line, its user. Pre: settings.balance_sigma.
+/// The noisy counts and the weights of a run that balanced its classes, and both epsilons of all counts that
+/// it opened (more than once where a session ended before the first step), as if it had opened nothing else:
+/// for its summary, its session log and, in a line, its user. Pre: settings.balance_sigma.
 void AddClasses(const ml::TrainingResult& trained, const ml::TrainingSettings& settings, double delta,
                 JobResult& result);
 

@@ -15,14 +15,16 @@ namespace trefoil::jobs {
 [[nodiscard]] nlohmann::ordered_json EvaluationJson(const DpsgdSettings& job,
                                                     const ml::TrainingResult& result);
 
-/// Of that: correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
+/// Of that: correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not
+/// known.
 [[nodiscard]] nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation);
 
 /// The same in a line for the user, classes by their names; empty where there was no evaluation.
 [[nodiscard]] std::string EvaluationLine(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation);
 
-/// The same for the report: classes, confusion table, of two classes bins, and of bins ROC and calibration, with more
-/// than two classes of each, up to 20; nothing where only a count was opened, or nothing to this party.
+/// The same for the report: classes, confusion table, of two classes bins, and of bins ROC and calibration,
+/// with more than two classes of each, up to 20; nothing where only a count was opened, or nothing to this
+/// party.
 [[nodiscard]] ShownResults ShownEvaluation(const DpsgdSettings& job,
                                            const nlohmann::ordered_json& evaluation);
 

@@ -33,8 +33,8 @@ ml::OwnRecords LoadTable(const DpsgdSettings& job, const data::DataFiles& files,
   return {.x = std::move(records.x), .y = std::move(records.y)};
 }
 
-/// Refuses one data set under two names: what is said without charge of held-out records would be of records that the
-/// epsilons are for.
+/// Refuses one data set under two names: what is said without charge of held-out records would be of records
+/// that the epsilons are for.
 void RequireDifferentData(const DpsgdSettings& job, const PartyFile& party) {
   std::map<std::string, std::string> tables;  // by the hash of their data
   const auto add = [&tables](const std::string& table, const data::DataFiles& files) {

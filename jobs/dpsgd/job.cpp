@@ -127,8 +127,8 @@ class DpsgdJob : public Job {
   ml::HeldOutRecords held_out_;
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
 
-  // With features.standardise: what this party adds to the sum, and how its records get what that gave: of columns they
-  // are read again, extracted rows are moved where they are.
+  // With features.standardise: what this party adds to the sum, and how its records get what that gave: of
+  // columns they are read again, extracted rows are moved where they are.
   data::SameData same_data_;  ///< of what is read again
   mpc::RingMatrix moments_;
   std::function<void(const DpsgdSettings& standardised)> standardise_;
@@ -234,8 +234,8 @@ std::string DpsgdJob::Split(const SplitTarget& target) const {
   return SplitRecords(job_, OwnForm(), target);
 }
 
-/// The job as this party reads records before any sum is opened: where it reads them twice by its own moments, which
-/// nobody else learns, or before these are known by the ranges alone.
+/// The job as this party reads records before any sum is opened: where it reads them twice by its own
+/// moments, which nobody else learns, or before these are known by the ranges alone.
 DpsgdSettings DpsgdJob::OwnForm() const {
   if (!ReadsTwice()) return job_;
   const bool known = moments_.size() > 0;

@@ -6,8 +6,8 @@
 
 namespace trefoil::jobs {
 
-/// A job of type "dpsgd": a model trained by secure DP-SGD (ml/dpsgd/training.h), in steps, from checkpoints where it
-/// has some.
+/// A job of type "dpsgd": a model trained by secure DP-SGD (ml/dpsgd/training.h), in steps, from checkpoints
+/// where it has some.
 extern const JobType kDpsgdType;
 
 /// The job of these settings.

@@ -34,8 +34,8 @@ struct HeldOutFiles {
 [[nodiscard]] HeldOutFiles DealHeldOut(const DpsgdSettings& job, const std::filesystem::path& source,
                                        const std::array<std::filesystem::path, 3>& parties);
 
-/// Job::Split of a training: does all of the above, and names the parties' files. `form` is the job as its records are
-/// dealt.
+/// Job::Split of a training: does all of the above, and names the parties' files. `form` is the job as its
+/// records are dealt.
 [[nodiscard]] std::string SplitRecords(const DpsgdSettings& job, const DpsgdSettings& form,
                                        const SplitTarget& target);
 

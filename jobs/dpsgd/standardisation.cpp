@@ -135,8 +135,8 @@ DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum,
     const auto& [value, noise] = estimates.moments[k].deviation;
     const double range = *column.high - *column.low;
     column.mean = std::clamp(estimates.moments[k].mean.value, *column.low, *column.high);
-    // With a variance v and its noise e, twice the deviation's noise is e over the root of v, or twice the root of e
-    // where that is less: more than the root of v only where v < e.
+    // With a variance v and its noise e, twice the deviation's noise is e over the root of v, or twice the
+    // root of e where that is less: more than the root of v only where v < e.
     column.scale = std::clamp(std::max(value, 2 * noise), kLeastScale * range, range / 2);
   }
   return standardised;

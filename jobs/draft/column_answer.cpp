@@ -41,8 +41,8 @@ bool IsNamedId(const std::string& name) {
   return std::regex_search(name, word);
 }
 
-/// A number that names the record: whole ones, all different, that run on without a gap, or whose column is named so,
-/// or is the first of a table without names and so sparse that they measure nothing.
+/// A number that names the record: whole ones, all different, that run on without a gap, or whose column is
+/// named so, or is the first of a table without names and so sparse that they measure nothing.
 bool IsIdentifier(const data::ColumnSketch& sketch, std::size_t rows) {
   if (!sketch.whole || !sketch.all_differ || sketch.missing) return false;
   const double values = sketch.most - sketch.least + 1;

@@ -13,8 +13,8 @@ namespace trefoil::jobs {
 //   bin EDGE EDGE ...           between which edges a number lies
 //   date FORMAT MEAN SCALE      days since 2000-01-01
 //   indicator ONE OF THESE      and a feature that says where the value is missing
-//   ONE OF THESE; missing MARKS by which values are missing in this column, in place of those of the whole table
-//   text                        words are to be learned from
+//   ONE OF THESE; missing MARKS by which values are missing in this column, in place of those of the whole
+//   table text                        words are to be learned from
 //   weight LARGEST              by what the record's error is multiplied, from 0 to LARGEST
 //   ignore
 
@@ -25,12 +25,13 @@ inline constexpr const char* kColumnAnswers =
     "behind "
     "it, for marks of its own), text, weight LARGEST or ignore";
 
-/// What the file suggests, with numbers rounded: constants are ignored, and what names records, and texts of which there
-/// are too many; whole numbers of three to five values are categories. With missing values it has an indicator, and with
-/// a mark that is none of the usual ones its marks.
+/// What the file suggests, with numbers rounded: constants are ignored, and what names records, and texts of
+/// which there are too many; whole numbers of three to five values are categories. With missing values it has
+/// an indicator, and with a mark that is none of the usual ones its marks.
 [[nodiscard]] std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows);
 
-/// How many values of a column are rare, as a part of a question: such a one tells of its rows. Empty where none is.
+/// How many values of a column are rare, as a part of a question: such a one tells of its rows. Empty where
+/// none is.
 [[nodiscard]] std::string RareText(const data::ColumnSketch& sketch);
 
 /// Throws ConfigError for an answer that is none of these.

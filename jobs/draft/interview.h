@@ -21,7 +21,8 @@ class Interview {
  public:
   virtual ~Interview() = default;
 
-  /// The answer in full: where the user takes the proposal, the proposal. Throws ConfigError where there is none to come.
+  /// The answer in full: where the user takes the proposal, the proposal. Throws ConfigError where there is
+  /// none to come.
   [[nodiscard]] virtual std::string Ask(const Question& question) = 0;
   /// An answer that is none: says why. Throws ConfigError where no other will come.
   virtual void Refuse(const Question& question, const std::string& cause) = 0;

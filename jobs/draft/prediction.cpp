@@ -40,7 +40,8 @@ bool AreRatings(const data::ColumnSketch& label) {
   return kRatingPeak * std::max(label.values.front().rows, label.values.back().rows) < peak->rows;
 }
 
-/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range; of ratings the ends.
+/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range; of ratings
+/// the ends.
 std::string TargetText(const data::ColumnSketch& label) {
   if (AreRatings(label)) return fmt::format("target {:.15g} {:.15g}", label.least, label.most);
   const double margin = (label.most - label.least) / 10;

@@ -234,8 +234,8 @@ std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
   return text;
 }
 
-/// Of texts single words, hashed to a quarter of the rows that there may be: noise is the same in each column, and words
-/// that share one cost little.
+/// Of texts single words, hashed to a quarter of the rows that there may be: noise is the same in each
+/// column, and words that share one cost little.
 std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Column>& columns) {
   const auto is_text = [](const data::Column& column) { return column.kind == data::ColumnKind::kText; };
   if (std::none_of(columns.begin(), columns.end(), is_text))

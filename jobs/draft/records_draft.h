@@ -18,9 +18,9 @@ struct RecordsDraft {
   std::string toml;                           ///< [data], its tables and [features]
 };
 
-/// Asks for the name, the label and its classes, the columns, the marks of missing values and the capacities. Nothing of
-/// the file but the names and number of its columns and how it is written gets into the draft by a proposal that no yes
-/// was said to. Throws ConfigError as Interview and AskPrediction.
+/// Asks for the name, the label and its classes, the columns, the marks of missing values and the capacities.
+/// Nothing of the file but the names and number of its columns and how it is written gets into the draft by a
+/// proposal that no yes was said to. Throws ConfigError as Interview and AskPrediction.
 [[nodiscard]] RecordsDraft DraftRecords(const DraftSource& source, Interview& interview);
 
 }  // namespace trefoil::jobs

@@ -17,8 +17,9 @@ struct ValueList {
   [[nodiscard]] bool numeric() const;
 };
 
-/// Blanks and commas separate words; a value of more than letters, digits and the like is in double quotes, with "" for
-/// a quote. Throws ConfigError for quotes without an end, a comma or `or` without a value, and a value that occurs twice.
+/// Blanks and commas separate words; a value of more than letters, digits and the like is in double quotes,
+/// with "" for a quote. Throws ConfigError for quotes without an end, a comma or `or` without a value, and a
+/// value that occurs twice.
 [[nodiscard]] ValueList ParseValues(std::string_view text);
 
 /// The text that ParseValues() reads as these values.

@@ -13,7 +13,8 @@
 
 namespace trefoil::jobs {
 
-/// How a model does on clear records. They are ranked by probabilities if the logits mean some, else by logits.
+/// How a model does on clear records. They are ranked by probabilities if the logits mean some, else by
+/// logits.
 struct Evaluation {
   /// How well a class is told from the rest by the records' ranks.
   struct Roc {
@@ -23,7 +24,8 @@ struct Evaluation {
   /// Of models whose logits mean probabilities.
   struct Probabilities {
     double log_loss = 0;
-    /// Of two classes: of the probability of class 1. Of more: of the predicted class's, and whether it was right.
+    /// Of two classes: of the probability of class 1. Of more: of the predicted class's, and whether it was
+    /// right.
     std::vector<ml::CalibrationBin> calibration;
   };
 
@@ -43,8 +45,9 @@ struct Evaluation {
 [[nodiscard]] Evaluation Evaluate(const ml::Model& model, const ModelSchema& schema,
                                   const data::Table& table);
 
-/// What an accuracy hides, each in a sentence that says what may mend it. The first of these that holds: all records
-/// are taken for one class; of some classes none is recognised; two classes are ranked well and told apart badly.
+/// What an accuracy hides, each in a sentence that says what may mend it. The first of these that holds: all
+/// records are taken for one class; of some classes none is recognised; two classes are ranked well and told
+/// apart badly.
 [[nodiscard]] std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSchema& schema);
 
 /// All of it, as `evaluate` writes it (docs/reference/formats.md, "evaluation.json").

@@ -13,8 +13,8 @@ struct PredictionColumns {
   Eigen::MatrixXd values;
 };
 
-/// Predictions as CSV: "row,label" and a line a record, its number from 1 and how the data call its class; then its
-/// `columns`.
+/// Predictions as CSV: "row,label" and a line a record, its number from 1 and how the data call its class;
+/// then its `columns`.
 [[nodiscard]] std::string PredictionsCsv(const RecordSchema& schema, const std::vector<int>& classes,
                                          const std::vector<PredictionColumns>& columns);
 

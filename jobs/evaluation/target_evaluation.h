@@ -27,13 +27,14 @@ struct TargetEvaluation {
   std::vector<Bin> calibration;       ///< by ascending predictions, ten or fewer; none is empty
 };
 
-/// Compares predictions with the targets, which are read to within 2^-25 of the width of their range. `table` has been
-/// prepared as for training (LoadRecords). Throws DataError as Logits. Pre: records, schema.records.data.target.
+/// Compares predictions with the targets, which are read to within 2^-25 of the width of their range. `table`
+/// has been prepared as for training (LoadRecords). Throws DataError as Logits. Pre: records,
+/// schema.records.data.target.
 [[nodiscard]] TargetEvaluation EvaluateTargets(const ml::Model& model, const ModelSchema& schema,
                                                const data::Table& table);
 
-/// R² and RMSE as `summary.json` has them, null where there is no evaluation; `local` fills them in for a released model
-/// on test records.
+/// R² and RMSE as `summary.json` has them, null where there is no evaluation; `local` fills them in for a
+/// released model on test records.
 [[nodiscard]] nlohmann::ordered_json FiguresJson(const std::optional<TargetEvaluation>& evaluation);
 
 /// "R² 0.8123, RMSE 2.345"

@@ -30,8 +30,8 @@ inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
                                         .what = "a model's share, model.share of a run",
                                         .older = "trefoil model share 1\n"};
 
-/// Writes a share, sealed (base/secrets/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
-/// all but the weights. On disk when it returns. Pre:
+/// Writes a share, sealed (base/secrets/sealed_box.h); mode 0600. The header, in the clear but part of the
+/// seal, has all but the weights. On disk when it returns. Pre:
 /// there is a session. Throws ConfigError if the file is there; std::runtime_error.
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 

@@ -107,7 +107,8 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
   });
 }
 
-/// What lines of histogram.csv are called: the label's values, or where a format has none the numbers of the classes.
+/// What lines of histogram.csv are called: the label's values, or where a format has none the numbers of the
+/// classes.
 std::vector<std::string> ClassNames(const data::DataSpec& data) {
   if (data.format == data::Format::kCsv) return data.label.values;
   std::vector<std::string> names;

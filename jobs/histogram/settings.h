@@ -14,15 +14,15 @@
 
 namespace trefoil::jobs {
 
-/// A job of type "histogram", checked, with every default filled in. Which keys it has depends on mode, noise and
-/// source: of the schema the parties' own files have name, data.name, data.rows and data.header alone.
+/// A job of type "histogram", checked, with every default filled in. Which keys it has depends on mode, noise
+/// and source: of the schema the parties' own files have name, data.name, data.rows and data.header alone.
 struct HistogramSettings : RecordSchema {
   data::CategoryColumn column;  ///< its values, of deposits too: those of the label, or numbers of classes
   std::optional<dp::Randomiser> randomiser{};  ///< mode "local"; none: "central"
   bool gaussian = false;                       ///< central: else discrete Laplace
   double confidence = 0.95;
-  std::optional<double>
-      epsilon{};  ///< all but two coins; exactly one of epsilon and sigma with Gaussian noise
+  /// All but two coins; exactly one of epsilon and sigma with Gaussian noise.
+  std::optional<double> epsilon{};
   std::optional<double> sigma{};
   double delta = 0;
   dp::AccountantKind accountant = dp::AccountantKind::kPld;
@@ -36,7 +36,8 @@ struct HistogramSettings : RecordSchema {
 
 void Fields(FieldVisitor& v, HistogramSettings& s);
 
-/// Reads a document, which `file` names in errors. Throws ConfigError with one line: place, key, found, expected.
+/// Reads a document, which `file` names in errors. Throws ConfigError with one line: place, key, found,
+/// expected.
 [[nodiscard]] HistogramSettings ReadHistogramSettings(const toml::table& root, const std::string& file);
 
 }  // namespace trefoil::jobs

@@ -56,8 +56,8 @@ ValueCounts Together(const std::vector<ValueCounts>& of_ranks) {
   return all;
 }
 
-/// How many of the records that the party lacks this rank reports for: each rank as many as make its reports an R-th of the
-/// declared, as long as there are any.
+/// How many of the records that the party lacks this rank reports for: each rank as many as make its reports
+/// an R-th of the declared, as long as there are any.
 std::int64_t AbsentOf(std::int64_t declared, const std::vector<ValueCounts>& of_ranks, int rank) {
   const auto count = static_cast<std::int64_t>(of_ranks.size());
   std::int64_t left = declared - Together(of_ranks).records;

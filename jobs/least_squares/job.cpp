@@ -86,8 +86,8 @@ void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
                   .local = "How `local` deals the data. Not hashed."});
 }
 
-/// The row that a record of zeros makes, of categories none, before it is scaled to row_norm; zeros where features are
-/// extracted.
+/// The row that a record of zeros makes, of categories none, before it is scaled to row_norm; zeros where
+/// features are extracted.
 Eigen::VectorXd RowOfZeros(const RecordSchema& s) {
   Eigen::VectorXd row = Eigen::VectorXd::Zero(TrainedFeatures(s));
   if (s.features.extraction.method != data::FeatureMethod::kNone) return row;

@@ -15,10 +15,11 @@ struct DepositedPredictions {
   std::int64_t rows = 0;            ///< of all deposits that passed, padding included
 };
 
-/// What the parties do for predictions of deposits: AgreeOnModel; the deposits are agreed on and checked, without any
-/// budget; their rows are classified on shares; and of each deposit's results every party seals its components to the
-/// owner. Nothing is opened to a party. `job_hash` is HashOf the job. Cost: ClassifyBySharesCost, beside
-/// SharedRecords::Share. Throws as AgreeOnModel, SharedRecords::Share and ml::PredictDeposited.
+/// What the parties do for predictions of deposits: AgreeOnModel; the deposits are agreed on and checked,
+/// without any budget; their rows are classified on shares; and of each deposit's results every party seals
+/// its components to the owner. Nothing is opened to a party. `job_hash` is HashOf the job. Cost:
+/// ClassifyBySharesCost, beside SharedRecords::Share. Throws as AgreeOnModel, SharedRecords::Share and
+/// ml::PredictDeposited.
 [[nodiscard]] DepositedPredictions PredictDeposits(mpc::Context& party, const PredictSettings& job,
                                                    const std::string& job_hash, const ShareFile& model,
                                                    SharedRecords& records, Output& output);

@@ -8,7 +8,8 @@
 
 namespace trefoil::jobs {
 
-/// A job of type "predict": rows of one party, or of owners who deposited them, classified by a model in shares.
+/// A job of type "predict": rows of one party, or of owners who deposited them, classified by a model in
+/// shares.
 struct PredictSettings {
   std::string name;
   std::string run;  ///< the training's run_id, which names the model
@@ -23,8 +24,8 @@ struct PredictSettings {
 /// The keys of such a job.
 void Fields(FieldVisitor& v, PredictSettings& s);
 
-/// Reads and checks a job file's table; `file` names it in errors. Throws ConfigError with one line: place, key,
-/// what was found, what was expected.
+/// Reads and checks a job file's table; `file` names it in errors. Throws ConfigError with one line: place,
+/// key, what was found, what was expected.
 [[nodiscard]] PredictSettings ReadPredictSettings(const toml::table& root, const std::string& file);
 
 /// What the job does, in a line.

@@ -10,15 +10,15 @@
 
 namespace trefoil::jobs {
 
-/// What the parties do for a prediction first of all: they see that their shares are of one model and measure the link.
-/// Returns how the model classifies, in the form that its job or the link chooses. Throws: ConfigError for shares of
-/// different models; NetworkError, ProtocolError.
+/// What the parties do for a prediction first of all: they see that their shares are of one model and measure
+/// the link. Returns how the model classifies, in the form that its job or the link chooses. Throws:
+/// ConfigError for shares of different models; NetworkError, ProtocolError.
 [[nodiscard]] ml::StepPlan AgreeOnModel(mpc::Context& party, const PredictSettings& job,
                                         const ShareFile& model);
 
-/// AgreeOnModel, then the client's rows are classified, by all of `ranks` where a party has several machines. Only the client
-/// gets anything. Pre: `own` are LoadRowsToPredict(). Cost: ClassifyBySharesCost, by that form. Throws as AgreeOnModel and
-/// ml::PredictOnShares.
+/// AgreeOnModel, then the client's rows are classified, by all of `ranks` where a party has several machines.
+/// Only the client gets anything. Pre: `own` are LoadRowsToPredict(). Cost: ClassifyBySharesCost, by that
+/// form. Throws as AgreeOnModel and ml::PredictOnShares.
 [[nodiscard]] std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
                                                               const ShareFile& model,
                                                               const ml::OwnRecords& own,
@@ -28,9 +28,9 @@ namespace trefoil::jobs {
 /// RequireSameEverywhere; NetworkError, ProtocolError.
 void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks);
 
-/// Of deposits AgreeOnModel and ml::PredictDeposited, without the checks of deposits. Of a model as ShareFile has it. Only a
-/// network compares otherwise in one form than in the other. Of parties of several machines what the first of each sends and
-/// holds.
+/// Of deposits AgreeOnModel and ml::PredictDeposited, without the checks of deposits. Of a model as ShareFile
+/// has it. Only a network compares otherwise in one form than in the other. Of parties of several machines
+/// what the first of each sends and holds.
 [[nodiscard]] JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model,
                                            protocols::Form form, int ranks = 1);
 

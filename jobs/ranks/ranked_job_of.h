@@ -8,8 +8,9 @@
 
 namespace trefoil::jobs {
 
-/// A job of noisy sums, which the machines of a party can share: each of them reads a part of the party's own data, and
-/// shares, adds noise to and opens its slice of the sum (ml/ranks/rank_sums.h). The type says in Serve what they do.
+/// A job of noisy sums, which the machines of a party can share: each of them reads a part of the party's own
+/// data, and shares, adds noise to and opens its slice of the sum (ml/ranks/rank_sums.h). The type says in
+/// Serve what they do.
 template <typename Settings>
 class RankedJobOf : public JobOf<Settings> {
  public:

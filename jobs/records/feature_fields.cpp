@@ -29,7 +29,8 @@ const OneOf<FeatureMethod>& Methods() {
   return methods;
 }
 
-/// features.image: height and width, and channels where there are several: of as many values as a record has features.
+/// features.image: height and width, and channels where there are several: of as many values as a record has
+/// features.
 struct Image {
   std::int64_t features;
 

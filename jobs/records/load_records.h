@@ -36,8 +36,8 @@ struct LoadOptions {
 [[nodiscard]] data::Table WithFeatures(const RecordSchema& schema, data::Table table,
                                        const LoadOptions& options = {});
 
-/// Makes extracted features rows: scaled up or down to the job's row_norm, and with its means moved by them and scaled
-/// to it again (but for zeros). Pre: as many columns as means, where there are any.
+/// Makes extracted features rows: scaled up or down to the job's row_norm, and with its means moved by them
+/// and scaled to it again (but for zeros). Pre: as many columns as means, where there are any.
 void ScaleExtracted(const FeatureSpec& features, data::Matrix& x);
 
 /// The second half of that, for rows that were scaled to row_norm before the means were known.

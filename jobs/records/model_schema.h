@@ -24,17 +24,17 @@ struct ModelSchema {
       LogitMeaning::kLogOdds;  ///< of a linear model of classes; of a training the loss says it
 };
 
-/// Of a linear model with a logit a class (one with two classes), whose training does not matter but for what its logits
-/// mean, which is JobType::logits of its job's type; of targets they are the targets.
+/// Of a linear model with a logit a class (one with two classes), whose training does not matter but for what
+/// its logits mean, which is JobType::logits of its job's type; of targets they are the targets.
 [[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits);
 
-/// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place, key, what was
-/// found, what was expected.
+/// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place,
+/// key, what was found, what was expected.
 [[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source);
 
 /// Takes records for class 1 of two where more than this is predicted for it, whatever the model's job says.
-/// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two classes, or
-/// a student of PATE.
+/// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two
+/// classes, or a student of PATE.
 void SetThreshold(ModelSchema& schema, double threshold, const char* key);
 
 /// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in

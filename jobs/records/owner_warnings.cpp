@@ -71,8 +71,9 @@ void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
       declared, found));
 }
 
-/// The rule that "auto" goes by shortens a quarter of the rows of many tables: of such a norm half of them is worth a line,
-/// and of many columns, too. Rows of many numbers that are no table, such as images, are brought to one length on purpose.
+/// The rule that "auto" goes by shortens a quarter of the rows of many tables: of such a norm half of them is
+/// worth a line, and of many columns, too. Rows of many numbers that are no table, such as images, are
+/// brought to one length on purpose.
 void AddShortened(const RecordSchema& schema, const data::Matrix& x, Lines& lines) {
   const bool few = x.cols() <= kFewFeatures;
   if (!few && schema.data.format != data::Format::kCsv) return;

@@ -72,8 +72,8 @@ void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   });
 }
 
-/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many. `store`: of a job
-/// that may have one.
+/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many.
+/// `store`: of a job that may have one.
 void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* store = nullptr) {
   if (of_job)
     v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");

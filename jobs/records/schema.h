@@ -12,8 +12,8 @@
 
 namespace trefoil::jobs {
 
-/// Whether the means and scales of columns of numbers, or the means of extracted features, come from the records
-/// themselves (docs/explanation/privacy.md, "Standardised features"), and what that may tell.
+/// Whether the means and scales of columns of numbers, or the means of extracted features, come from the
+/// records themselves (docs/explanation/privacy.md, "Standardised features"), and what that may tell.
 struct StandardiseSpec {
   bool on = false;
   std::optional<double> sigma{};  ///< noise multiplier; empty: by `share`
@@ -24,8 +24,8 @@ struct FeatureSpec {
   data::FeatureSpec extraction;   ///< what each party does to its own records before it shares them
   double row_norm = 1.0;          ///< public bound on the norm of a row, bias excluded
   StandardiseSpec standardise{};  ///< of type "dpsgd"; never of a released model's records
-  /// Of extracted features, of type "dpsgd": subtracted from rows of length row_norm, which are scaled to it again;
-  /// empty: none.
+  /// Of extracted features, of type "dpsgd": subtracted from rows of length row_norm, which are scaled to it
+  /// again; empty: none.
   std::vector<double> means{};
   std::optional<int> fraction_bits{};  ///< of type "dpsgd": of rows in its steps; empty: the schema's
 };
@@ -63,15 +63,15 @@ struct StoreSpec {
   std::optional<BatchSpec> batches{};    ///< where owners deposit batches in place of their records
 };
 
-/// Whether deposits of this purpose are rows to predict, whose labels say nothing: "predict", and what begins with
-/// "predict-".
+/// Whether deposits of this purpose are rows to predict, whose labels say nothing: "predict", and what begins
+/// with "predict-".
 [[nodiscard]] bool IsToPredict(const std::string& purpose);
 
 /// Rows that are vectors to be added up, as files have them.
 struct PlainVectors {};
 
-/// What records are and what is made of them before they are shared: what any type of job may declare, and what a
-/// model needs to be applied.
+/// What records are and what is made of them before they are shared: what any type of job may declare, and
+/// what a model needs to be applied.
 struct RecordSchema {
   std::string name;  ///< of the job
   std::string type;  ///< of the job
@@ -79,8 +79,8 @@ struct RecordSchema {
   data::DataSpec data;
   FeatureSpec features;
   StoreSpec store{};  ///< where it is on, data.rows is {the capacities of all deposits, 0, 0}
-  /// Of deposits that are added up (jobs/deposited_vectors.h): then rows have `data.features` numbers and no label, whatever
-  /// else is said of data and features. At most one of both.
+  /// Of deposits that are added up (jobs/deposited_vectors.h): then rows have `data.features` numbers and no
+  /// label, whatever else is said of data and features. At most one of both.
   std::optional<PlainVectors> vectors{};
   std::optional<StatisticsSpec> statistics{};  ///< the vectors are made of records of this kind
 

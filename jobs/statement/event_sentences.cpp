@@ -101,7 +101,8 @@ void AddClipCounts(Statement& statement, double sigma) {
        .number = sigma});
 }
 
-/// What each step opens, and with how much noise: with an adaptive clip the sum has more and the count its own.
+/// What each step opens, and with how much noise: with an adaptive clip the sum has more and the count its
+/// own.
 std::string StepText(const dp::DpSgdSteps& steps) {
   if (steps.clip_count_sigma > 0) {
     return fmt::format(

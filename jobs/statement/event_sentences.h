@@ -5,8 +5,8 @@
 
 namespace trefoil::jobs {
 
-/// Adds to a statement how each event of the record was protected: its noise, its sampling, what was cut. (Noisy
-/// evaluations concern test records, which have an entry of their own.)
+/// Adds to a statement how each event of the record was protected: its noise, its sampling, what was cut.
+/// (Noisy evaluations concern test records, which have an entry of their own.)
 void AddEvents(std::vector<StatementEntry>& statement, const dp::TrainingRecord& record,
                dp::AccountantKind accountant);
 

@@ -21,8 +21,8 @@ namespace {
 
 using Statement = std::vector<StatementEntry>;
 
-/// What of delta does not go to the noise: the chance that batches are cut, and (1 + e^epsilon) times the total
-/// variation of approximations of a law.
+/// What of delta does not go to the noise: the chance that batches are cut, and (1 + e^epsilon) times the
+/// total variation of approximations of a law.
 std::string CostOfApproximations(const std::vector<dp::Event>& events, double epsilon) {
   double cost = 0;
   for (const auto& event : events) {
@@ -124,8 +124,8 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
 
 bool IsOfDeposits(const dp::TrainingRecord& record) { return record.promise && record.promise->deposited; }
 
-/// Owners who deposited records are adversaries of each other: what they know beside what is released are their own
-/// records, which an adversary is taken to know in any case.
+/// Owners who deposited records are adversaries of each other: what they know beside what is released are
+/// their own records, which an adversary is taken to know in any case.
 void AddOwners(Statement& statement, const dp::TrainingRecord& record, const dp::EpsilonPair& epsilons) {
   const bool coins = std::any_of(record.events.begin(), record.events.end(), [](const auto& event) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);

@@ -27,9 +27,9 @@ struct StatementSource {
 };
 
 /// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation
-/// and the unit of privacy, as far as the record says them, each event with its sampling and noise, the accountant,
-/// every assumption that the numbers rest on, and what they do not cover. The one source of these sentences, for every
-/// command.
+/// and the unit of privacy, as far as the record says them, each event with its sampling and noise, the
+/// accountant, every assumption that the numbers rest on, and what they do not cover. The one source of these
+/// sentences, for every command.
 /// Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<StatementEntry> PrivacyStatement(const StatementSource& source);
 
@@ -42,8 +42,8 @@ struct StatementSource {
 /// The number of an entry that has one, rounded outwards: a noise multiplier down, all others up.
 [[nodiscard]] std::string NumberText(const StatementEntry& entry);
 
-/// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped; with what
-/// a record says as OneLine shows it, for a terminal.
+/// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped;
+/// with what a record says as OneLine shows it, for a terminal.
 [[nodiscard]] std::string ToText(const std::vector<StatementEntry>& statement);
 
 /// The entries as an array of objects with key, title, sentence and, where there is one, number: null for

@@ -73,7 +73,8 @@ MomentsEstimate InUnits(const CentredMoments& found, const StatisticsColumn& col
           .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half}};
 }
 
-/// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below it.
+/// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below
+/// it.
 double BinsBelow(const std::vector<double>& cumulated, double probability) {
   const double wanted = probability * cumulated.back();
   const auto next = std::upper_bound(cumulated.begin(), cumulated.end() - 1, wanted);
@@ -103,9 +104,10 @@ std::vector<QuantileEstimate> QuantilesOf(const StatisticsSettings& job, const S
   return quantiles;
 }
 
-/// What noise on a column's sums does to a correlation r = (e - m m') / (s s'), by a column's three sums: of z, of
-/// 1 - z^2, and of records that have the value. With q = 1 / (s s') and the variance v = s^2:
-/// dr = q de - q m' dm - r dv / (2 v) - ..., dm = (dS - m dn) / n, dv = (-dL + (1 - v - m^2) dn) / n - 2 m dm.
+/// What noise on a column's sums does to a correlation r = (e - m m') / (s s'), by a column's three sums: of
+/// z, of 1 - z^2, and of records that have the value. With q = 1 / (s s') and the variance v = s^2:
+/// dr = q de - q m' dm - r dv / (2 v) - ..., dm = (dS - m dn) / n, dv = (-dL + (1 - v - m^2) dn) / n - 2 m
+/// dm.
 struct Slopes {
   double of_sum = 0;
   double of_lost = 0;

@@ -42,12 +42,13 @@ struct StatisticsEstimates {
 [[nodiscard]] double NoiseOf(const StatisticsLayout& layout, Statistic statistic, double sigma);
 
 /// `opened` is layout.size x 1; `sigma` the noise multiplier. Correlations are those of the nearest positive
-/// semidefinite matrix by eigenvalues, scaled to a diagonal of ones. Cost: with K columns that are correlated about
-/// 10 K^3 multiplications.
+/// semidefinite matrix by eigenvalues, scaled to a diagonal of ones. Cost: with K columns that are correlated
+/// about 10 K^3 multiplications.
 [[nodiscard]] StatisticsEstimates EstimatesOf(const StatisticsSettings& job, const StatisticsLayout& layout,
                                               const mpc::RingMatrix& opened, double sigma);
 
-/// Replaces `values` by the non-decreasing numbers that are nearest to them in least squares (pool adjacent violators).
+/// Replaces `values` by the non-decreasing numbers that are nearest to them in least squares (pool adjacent
+/// violators).
 void MakeAscending(std::vector<double>& values);
 
 /// From a symmetric matrix with ones on the diagonal, makes one that also has no eigenvalue below zero.

@@ -42,8 +42,8 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
         deposited_(DepositsOfJob(this->job())),
         layout_(deposited_ ? DepositedLayoutOf(this->job()) : LayoutOf(this->job())),
         sigma_(SigmaOf(Target())) {
-    // Refuses memory for too few rows, and noise that is too wide for the sampler. Sums fit the ring, whatever the job:
-    // 3 * 10^9 records of 2^30, and 40 deviations of such noise, are below 2^63.
+    // Refuses memory for too few rows, and noise that is too wide for the sampler. Sums fit the ring,
+    // whatever the job: 3 * 10^9 records of 2^30, and 40 deviations of such noise, are below 2^63.
     if (deposited_) (void)BlockRows(*deposited_);
     (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, Sensitivity()));
   }
@@ -105,7 +105,8 @@ JobCost StatisticsJob::Cost() const {
     const double records = deposited_
                                ? MemoryOfDeposits(*deposited_)
                                : static_cast<double>(job().data.rows.at(party)) * features * sizeof(float);
-    // Records; the sum, two noises that are drawn ahead and shares of it; what was opened as numbers and as files.
+    // Records; the sum, two noises that are drawn ahead and shares of it; what was opened as numbers and as
+    // files.
     cost.memory.at(party) =
         records + (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfAResult) * numbers;
   }

@@ -108,7 +108,8 @@ std::size_t ValueOf(const StatisticsLayout& layout, std::size_t column, std::siz
 }
 
 Index BinOf(const StatisticsLayout& layout, const ScaledNumbers& numbers, const StatisticsCell& cell) {
-  // The product is exact, and the quotient rounded once: a number on the border of two bins is in the upper one.
+  // The product is exact, and the quotient rounded once: a number on the border of two bins is in the upper
+  // one.
   const double bin =
       std::floor(static_cast<double>(cell.scaled) * static_cast<double>(layout.bins) / numbers.range);
   return std::min(static_cast<Index>(bin), static_cast<Index>(layout.bins) - 1);

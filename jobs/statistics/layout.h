@@ -7,8 +7,8 @@
 #include "jobs/statistics/spec.h"
 #include "mpc/ring.h"
 
-/// What a record adds to the one sum from which all statistics are computed, and where it stands there. The proof of
-/// what that sum tells is in docs/explanation/privacy.md, "Statistics".
+/// What a record adds to the one sum from which all statistics are computed, and where it stands there. The
+/// proof of what that sum tells is in docs/explanation/privacy.md, "Statistics".
 namespace trefoil::jobs {
 
 /// Of the lattice of a record's vector, which is no longer than 1, where parties bring the records.
@@ -22,8 +22,9 @@ struct StatisticsCell {
   std::size_t value = 0;  ///< a category: its number
 };
 
-/// How a column's numbers are read: (number - low) / scale, scale being a power of two, so that nothing is lost of
-/// numbers of 24 bits; so large a one that numbers 10^36 ranges away from it are read, and then moved to its end.
+/// How a column's numbers are read: (number - low) / scale, scale being a power of two, so that nothing is
+/// lost of numbers of 24 bits; so large a one that numbers 10^36 ranges away from it are read, and then moved
+/// to its end.
 struct ScaledNumbers {
   double scale = 1;
   float range = 1;  ///< of `high`: from 2^-91 to 2^-90
@@ -31,8 +32,8 @@ struct ScaledNumbers {
 };
 [[nodiscard]] ScaledNumbers ScaleOf(const StatisticsColumn& column);
 
-/// z = -1 at low, 1 at high. Adds z, 1 - z^2, and where a value may be missing a third number, which is 1 in place of
-/// both where it is.
+/// z = -1 at low, 1 at high. Adds z, 1 - z^2, and where a value may be missing a third number, which is 1 in
+/// place of both where it is.
 struct LaidMoments {
   std::size_t column;
   mpc::Index first;
@@ -45,8 +46,8 @@ struct LaidBins {
   mpc::Index first;
 };
 
-/// Adds z z' of two columns, given by their place among the moments; where one of them may be missing, a second number,
-/// which is 1 in place of the product where one is.
+/// Adds z z' of two columns, given by their place among the moments; where one of them may be missing, a
+/// second number, which is 1 in place of the product where one is.
 struct LaidPair {
   std::size_t one;
   std::size_t other;
@@ -54,7 +55,8 @@ struct LaidPair {
   bool may_miss;
 };
 
-/// Adds 1 to the count of the record's values, in the order of rows; a value that may be missing has a last count more.
+/// Adds 1 to the count of the record's values, in the order of rows; a value that may be missing has a last
+/// count more.
 struct LaidTable {
   std::size_t rows;
   std::optional<std::size_t> columns;
@@ -83,14 +85,14 @@ struct StatisticsLayout {
 /// Throws ConfigError for more than a million numbers.
 [[nodiscard]] StatisticsLayout LayoutOf(const StatisticsSpec& job);
 
-/// The same for vectors that owners deposit: on the lattice that such rows have room for, with factors that are multiples of its
-/// unit, the largest but one, so that what counts records is exact, and no vector too long when its numbers are rounded to
-/// the nearest (privacy.md, "Statistics"). Throws ConfigError as LayoutOf, and where a factor has fewer
-/// than 1,000 units.
+/// The same for vectors that owners deposit: on the lattice that such rows have room for, with factors that
+/// are multiples of its unit, the largest but one, so that what counts records is exact, and no vector too
+/// long when its numbers are rounded to the nearest (privacy.md, "Statistics"). Throws ConfigError as
+/// LayoutOf, and where a factor has fewer than 1,000 units.
 [[nodiscard]] StatisticsLayout DepositedLayoutOf(const StatisticsSpec& spec);
 
-/// How many records' worth a vector of norm 1, which an owner may deposit whatever its records are, moves one number of
-/// the statistic with the smallest factor.
+/// How many records' worth a vector of norm 1, which an owner may deposit whatever its records are, moves one
+/// number of the statistic with the smallest factor.
 [[nodiscard]] double LargestWeightOf(const StatisticsLayout& layout);
 
 /// From -1 to 1. Pre: not missing.
@@ -102,8 +104,8 @@ struct StatisticsEntry {
   double value;
 };
 
-/// The vector of a record, given by a cell for each column, in place of what `entries` holds: of norm 1 at most, but for
-/// rounding. No place occurs twice.
+/// The vector of a record, given by a cell for each column, in place of what `entries` holds: of norm 1 at
+/// most, but for rounding. No place occurs twice.
 void VectorOf(const StatisticsLayout& layout, const std::vector<StatisticsCell>& cells,
               std::vector<StatisticsEntry>& entries);
 

@@ -28,14 +28,14 @@ struct StatisticsRows {
   std::vector<std::string> warnings{};  ///< as above
 };
 
-/// Reads a table of records, `capacity` at most where one is given, and adds up their vectors in integers, each shortened
-/// to kStatisticsNorm whatever it is. Throws DataError as data::Load.
+/// Reads a table of records, `capacity` at most where one is given, and adds up their vectors in integers,
+/// each shortened to kStatisticsNorm whatever it is. Throws DataError as data::Load.
 [[nodiscard]] OwnStatistics SumStatistics(const StatisticsSpec& job, const StatisticsLayout& layout,
                                           const data::DataFiles& files,
                                           std::optional<std::int64_t> capacity = {});
 
-/// Reads such a table and makes a row of each record's vector, every number to the nearest. Pre: DepositedLayoutOf(spec).
-/// Throws DataError as data::Load.
+/// Reads such a table and makes a row of each record's vector, every number to the nearest. Pre:
+/// DepositedLayoutOf(spec). Throws DataError as data::Load.
 [[nodiscard]] StatisticsRows RowsOfStatistics(const StatisticsSpec& spec, const StatisticsLayout& layout,
                                               const data::DataFiles& files);
 

@@ -20,7 +20,8 @@ struct StatisticsSettings : StatisticsSpec, GaussianSettings {
 /// The keys of such a job.
 void Fields(FieldVisitor& v, StatisticsSettings& s);
 
-/// The keys of a specification alone, in one table: the files' columns, and what is released of them but for which quantiles.
+/// The keys of a specification alone, in one table: the files' columns, and what is released of them but for
+/// which quantiles.
 void Fields(FieldVisitor& v, StatisticsSpec& s);
 
 }  // namespace trefoil::jobs

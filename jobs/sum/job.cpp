@@ -30,8 +30,8 @@ namespace {
 
 using mpc::RingMatrix;
 
-// Of a row while a file is read: the word of its coin, and its byte for another machine; its key twice, as a number, with its
-// group's entry in a table, which may be its own.
+// Of a row while a file is read: the word of its coin, and its byte for another machine; its key twice, as a
+// number, with its group's entry in a table, which may be its own.
 constexpr double kBytesOfCoin = 9;
 constexpr double kBytesOfKey = 75;
 
@@ -97,14 +97,14 @@ class SumJob : public RankedJobOf<SumSettings> {
   std::optional<RecordSchema> deposited_;  ///< what owners deposit, where that is what the job is of
   std::uint64_t sensitivity_;              ///< in lattice units
   double sigma_;                           ///< noise multiplier
-  OwnSums
-      own_;  ///< after Load, but where a program brings the vectors; of several machines this one's slices
+  /// After Load, but where a program brings the vectors; of several machines this one's slices.
+  OwnSums own_;
   VectorProgram* program_ = nullptr;
   std::optional<ProgramSums> of_program_{};  ///< after Load, then
 };
 
-/// What all calls are charged at a noise multiplier. Sampled ones are what steps of a training are: sums of vectors of
-/// bounded norm, each unit taken by a private coin of its owner, with one noise; none is cut.
+/// What all calls are charged at a noise multiplier. Sampled ones are what steps of a training are: sums of
+/// vectors of bounded norm, each unit taken by a private coin of its owner, with one noise; none is cut.
 dp::RecordedEvent SumJob::EventAt(double sigma) const {
   auto plain = EventOf(Target(), sigma);
   plain.group_rows = job().max_group_rows;
@@ -140,9 +140,9 @@ std::vector<std::string> SumJob::Warnings() const {
       job().norm_bound, job().allowance)};
 }
 
-/// The lattice of deposits may be coarse, and rounds all numbers towards zero. Before that a row that is shortened is made
-/// 2^-23 of its norm shorter, so that none is too long once its numbers are rounded to single precision, which moves them by
-/// half as much.
+/// The lattice of deposits may be coarse, and rounds all numbers towards zero. Before that a row that is
+/// shortened is made 2^-23 of its norm shorter, so that none is too long once its numbers are rounded to
+/// single precision, which moves them by half as much.
 std::vector<std::string> SumJob::Advice() const {
   const double of_row = InUnits(1) + std::ldexp(1.5 * job().norm_bound, -23);
   const double lost = static_cast<double>(job().records()) * of_row;
@@ -174,8 +174,8 @@ JobCost SumJob::Cost() const {
     const double brought = rank_count() == 1 ? sizeof(double) * rows * numbers : MemoryOfSharedSums(job());
     // Which rows of a call take part, and of which group each is.
     const double of_row = (job().sampling_rate < 1 ? kBytesOfCoin : 0) + (job().groups() ? kBytesOfKey : 0);
-    // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; two noises that are drawn
-    // ahead, and a call's shares.
+    // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; two noises
+    // that are drawn ahead, and a call's shares.
     cost.memory.at(party) = sizeof(double) * (cost.work.draws + 3 * all) + brought + rows * of_row +
                             2 * sizeof(mpc::Word) * own + 3 * kBytesOfShare * own;
     if (deposited_) cost.memory.at(party) += MemoryOfDeposits(*deposited_);
@@ -263,8 +263,8 @@ JobResult SumJob::RunOnDeposits(mpc::Context& party, Output& output) {
   return result;
 }
 
-/// The programs of all three end a session in place of the same call. A party that goes on gets a message without
-/// numbers in place of the call's, and tells the third; who ended it learns so from them.
+/// The programs of all three end a session in place of the same call. A party that goes on gets a message
+/// without numbers in place of the call's, and tells the third; who ended it learns so from them.
 void EndTogether(mpc::Context& party, std::int64_t call) {
   try {
     protocols::Barrier(party);
@@ -277,8 +277,8 @@ void EndTogether(mpc::Context& party, std::int64_t call) {
   }
 }
 
-/// A session that its programs end early is charged all calls: who ends it has seen sums. A resumed run makes the calls
-/// that no party has begun, so that all its sessions together make no more than are charged, once.
+/// A session that its programs end early is charged all calls: who ends it has seen sums. A resumed run makes
+/// the calls that no party has begun, so that all its sessions together make no more than are charged, once.
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
   if (deposited_) return RunOnDeposits(party, output);
   const auto [first, shared] = output.ResumeCalls(party);

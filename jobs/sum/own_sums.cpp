@@ -41,8 +41,8 @@ RingMatrix OwnersSum(const SumSettings& job, const fs::path& file, std::int64_t 
   return RoundedOwnersSum(job, RowOf(array, 0, file), records, file);
 }
 
-/// The files that data.KEY names, one a call, where the job wants any. Throws ConfigError where the key is there and is not
-/// wanted, or the other way round.
+/// The files that data.KEY names, one a call, where the job wants any. Throws ConfigError where the key is
+/// there and is not wanted, or the other way round.
 std::vector<fs::path> FilesOf(const PartyFile& party, const char* what, std::int64_t calls, bool wanted,
                               const std::string& party_file) {
   const auto key = fmt::format("data.{}", what);

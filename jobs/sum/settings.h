@@ -45,8 +45,8 @@ void Fields(FieldVisitor& v, SumSettings& s);
 /// The most that one unit of privacy changes in a sum, in lattice units.
 [[nodiscard]] std::uint64_t SensitivityInUnits(const SumSettings& job);
 
-/// Throws ConfigError where a sum of all declared records, with noise of multiplier `sigma`, might not fit the ring but
-/// with a probability below 1e-300.
+/// Throws ConfigError where a sum of all declared records, with noise of multiplier `sigma`, might not fit
+/// the ring but with a probability below 1e-300.
 void RequireSumInRing(const SumSettings& job, double sigma);
 
 }  // namespace trefoil::jobs

@@ -71,8 +71,8 @@ RingMatrix SumOfPart(const SumSettings& job, const NpyNumbers& vectors, const fs
   return sum.TakeSum();
 }
 
-/// An array of which every rank reads a part. What holds of it holds of the file that is open here, though another one may come
-/// in its place.
+/// An array of which every rank reads a part. What holds of it holds of the file that is open here, though
+/// another one may come in its place.
 class SharedNumbers {
  public:
   /// Every rank calls it. Throws DataError as NpyNumbers, and at a rank that has another array than rank 0.
@@ -107,8 +107,8 @@ std::int64_t DeclaredRecords(const SumSettings& job, const PartyFile& party) {
   return job.rows.at(static_cast<std::size_t>(party.id));
 }
 
-/// Throws as LoadOwnSums by the party file and the heads of the files, and DataError for a file of which no part can be read
-/// alone.
+/// Throws as LoadOwnSums by the party file and the heads of the files, and DataError for a file of which no
+/// part can be read alone.
 void RequireParts(const SumSettings& job, const PartyFile& party, const SumFiles& files) {
   for (const auto& file : files.vectors)
     (void)NpyNumbers(file, VectorsShape(file, job.dimension, DeclaredRecords(job, party)));
@@ -141,7 +141,8 @@ std::int64_t CheckSharedSums(const SumSettings& job, const PartyFile& party, con
 
 double MemoryOfSharedSums(const SumSettings& job) {
   const auto numbers = static_cast<double>(job.dimension);
-  // Rows that are read together as bytes and as numbers; a row rounded, and the sum; then this and the parts of all ranks.
+  // Rows that are read together as bytes and as numbers; a row rounded, and the sum; then this and the parts
+  // of all ranks.
   return sizeof(double) *
          std::max(2 * std::max(numbers, static_cast<double>(kNumbersAtOnce)) + 2 * numbers, 3 * numbers);
 }

@@ -25,7 +25,8 @@ fs::path SourceOf(const fs::path& folder, const char* what, const SumSettings& j
   return FileOfCall(job.calls == 1 ? folder / fmt::format("{}.npy", what) : folder, what, job.calls, call);
 }
 
-/// As many vectors as the job declares, about half of them longer than its bound. NOT SECRET: the same for each call.
+/// As many vectors as the job declares, about half of them longer than its bound. NOT SECRET: the same for
+/// each call.
 data::NpyArray DrawVectors(const SumSettings& job, std::int64_t call) {
   const std::uint8_t number = static_cast<std::uint8_t>(call);
   std::array<std::uint8_t, SecretKey::kBytes> key{number, static_cast<std::uint8_t>(call >> 8)};

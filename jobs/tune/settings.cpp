@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kLargestRate = 1e6;
 constexpr double kLargestClip = 1024;
-/// Of the trials a third competes, unless the job says how many, and at least two, as one alone is compared with none.
+/// Of the trials a third competes, unless the job says how many, and at least two, as one alone is compared
+/// with none.
 constexpr double kShareOfTrials = 3;
 constexpr double kLeastCompeting = 2;
 

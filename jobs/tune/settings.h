@@ -15,8 +15,8 @@ struct TuneGrid {
   std::vector<std::int64_t> steps{};
 };
 
-/// A job of type "tune", checked, with every default filled in: a training, whose `evaluation` names the test records
-/// and the noise of their counts, and what its trials differ by.
+/// A job of type "tune", checked, with every default filled in: a training, whose `evaluation` names the test
+/// records and the noise of their counts, and what its trials differ by.
 struct TuneSettings : DpsgdSettings {
   TuneGrid grid;
   std::int64_t repeats = 1;  ///< trials with the same settings

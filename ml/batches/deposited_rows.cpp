@@ -21,8 +21,8 @@ using protocols::Rounding;
 /// From the squares of features to row_norm_bits.
 int NormShift(const StepPlan& plan) { return 2 * plan.settings.fraction_bits - plan.row_norm_bits; }
 
-/// Squared norms with the mask bit, rounded up as the norms of a party's own records are: by adding what lacks one unit
-/// to a unit, to records alone, before it is rounded down.
+/// Squared norms with the mask bit, rounded up as the norms of a party's own records are: by adding what
+/// lacks one unit to a unit, to records alone, before it is rounded down.
 ArithShare SquaredNorms(mpc::Context& party, const StepPlan& plan, const ArithShare& features,
                         const ArithShare& mask) {
   const Word one = Word{1} << plan.settings.fraction_bits;

@@ -4,8 +4,8 @@
 
 namespace trefoil::ml {
 
-/// Throws DataError unless a party's own records are as the settings declare them, ContractError without a label, key or
-/// group for each row where they are needed.
+/// Throws DataError unless a party's own records are as the settings declare them, ContractError without a
+/// label, key or group for each row where they are needed.
 void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self);
 
 /// The same of what it holds beside them. Throws DataError.

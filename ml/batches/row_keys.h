@@ -13,7 +13,8 @@ namespace trefoil::ml {
 /// if they differ, and has nothing against which it could try guesses. Lists that differ pass with
 /// probability 2^-128.
 ///
-/// Cost:   RequireSameKeysCost: JointSeed, EqualEverywhere of 128 planes, one bit opened; where keys differ one round more.
+/// Cost:   RequireSameKeysCost: JointSeed, EqualEverywhere of 128 planes, one bit opened; where keys differ
+///         one round more.
 /// Throws: DataError, which names no key, at all three parties if they differ; NetworkError, ProtocolError.
 void RequireSameKeys(mpc::Context& party, const std::vector<std::string>& keys);
 [[nodiscard]] mpc::Cost RequireSameKeysCost();

@@ -21,12 +21,13 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-// A product of two different entries stands twice in the matrix of products and once in the sum, scaled by next to
-// sqrt(2): 41^2 = 1681 <= 2 * 29^2 = 1682.
+// A product of two different entries stands twice in the matrix of products and once in the sum, scaled by
+// next to sqrt(2): 41^2 = 1681 <= 2 * 29^2 = 1682.
 constexpr std::int64_t kScale = 29;
 constexpr std::int64_t kScaleOfPairs = 41;
 
-// A row's constant, where the row has norm 1 at most: a smaller one costs less noise, and its weight more of the ridge.
+// A row's constant, where the row has norm 1 at most: a smaller one costs less noise, and its weight more of
+// the ridge.
 constexpr double kConstant = 0.5;
 
 constexpr std::size_t kRowsOfATask = 64;  // a task of the pool
@@ -91,8 +92,8 @@ void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, R
   sum += SumOfProducts(shape, products.array().cast<std::int64_t>().cast<Word>());
 }
 
-/// The largest norm, in units of the lattice, that a party's columns of a row may have so that all three together have
-/// norm 1: the root of its share of the columns, as BlockNorms, rounded down exactly.
+/// The largest norm, in units of the lattice, that a party's columns of a row may have so that all three
+/// together have norm 1: the root of its share of the columns, as BlockNorms, rounded down exactly.
 std::uint64_t NormOfPart(const SquaresShape& shape, Index columns) {
   const auto wanted = static_cast<dp::Uint128>(static_cast<std::uint64_t>(columns)) * shape.unit * shape.unit;
   const auto all = static_cast<std::uint64_t>(shape.features);
@@ -102,14 +103,14 @@ std::uint64_t NormOfPart(const SquaresShape& shape, Index columns) {
   return norm;
 }
 
-/// About the norm of the noise on squares, once it and the equations are scaled so that these are 1 (Bandeira and van
-/// Handel 2016, Theorem 1.1, its first term); `noise` is that of one square.
+/// About the norm of the noise on squares, once it and the equations are scaled so that these are 1 (Bandeira
+/// and van Handel 2016, Theorem 1.1, its first term); `noise` is that of one square.
 double RelativeNoise(const VectorXd& inverse, double noise) {
   return noise * std::sqrt(2 * inverse.maxCoeff() * inverse.sum());
 }
 
-/// Of v^T (e - E w) for each column v of `solved` (rows) and w of `weights` (columns), with noise E on the products of
-/// entries and e on those with targets; `noise` as above.
+/// Of v^T (e - E w) for each column v of `solved` (rows) and w of `weights` (columns), with noise E on the
+/// products of entries and e on those with targets; `noise` as above.
 MatrixXd DeviationsOf(const MatrixXd& solved, const MatrixXd& weights, double noise) {
   const double of_pair = noise * kScale / kScaleOfPairs;
   MatrixXd variances(solved.cols(), weights.cols());
@@ -202,8 +203,8 @@ RingMatrix SumOfProducts(const SquaresShape& shape, const RingMatrix& products) 
   return sum;
 }
 
-// With entries of norm N, a constant N/2 and targets of norm N, X^2 = 5/4 N^2: added 29^2 (X^4 + X^2 N^2), replaced
-// 29^2 (2 X^4 + 2 X^2 N^2 + N^4/2). In units of (N/2)^4 these are 45 and 98 times 29^2.
+// With entries of norm N, a constant N/2 and targets of norm N, X^2 = 5/4 N^2: added 29^2 (X^4 + X^2 N^2),
+// replaced 29^2 (2 X^4 + 2 X^2 N^2 + N^4/2). In units of (N/2)^4 these are 45 and 98 times 29^2.
 std::uint64_t SquaresSensitivity(std::uint64_t unit, dp::Neighbours neighbours) {
   Require(unit > 0 && unit % 2 == 0 && unit <= kLargestUnit, "SquaresSensitivity: an even unit up to 2^28");
   const std::uint64_t square = kScale * kScale * (neighbours == dp::Neighbours::kAdded ? 45 : 98);

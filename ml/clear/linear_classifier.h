@@ -30,8 +30,9 @@ struct ClassifierSettings {
 /// Cost:   squared: n p min(n, p) + min(n, p)^3 / 3 multiplications.
 /// Pre:    at least one record, a class below `classes` for each, classes >= 2, positive settings; not within
 ///         a loop of `pool`.
-/// squared: a lambda too small for double precision to solve the equations is raised until they can be solved, to its
-/// double or, if that is more, to 2^-40 of their trace divided by n. So there is a classifier of any records.
+/// squared: a lambda too small for double precision to solve the equations is raised until they can be
+/// solved, to its double or, if that is more, to 2^-40 of their trace divided by n. So there is a classifier
+/// of any records.
 [[nodiscard]] Model FitClassifier(const OwnRecords& records, int classes, const ClassifierSettings& settings,
                                   ThreadPool& pool);
 
@@ -42,7 +43,8 @@ struct Choice {
   double margin = 0;
 };
 
-/// From one row's scores: one a class, or, of two classes, that of class 1 alone, which is chosen where it is above 0.
+/// From one row's scores: one a class, or, of two classes, that of class 1 alone, which is chosen where it is
+/// above 0.
 [[nodiscard]] Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores);
 
 /// Of each row. Pre: a linear model of as many features; not within a loop of `pool`.

@@ -66,9 +66,10 @@ double BatchOf(const LocalPlan& plan, int owner) {
          static_cast<double>(plan.encoding.settings.rows[static_cast<std::size_t>(owner)]);
 }
 
-/// Predictions less labels, of Huber's loss clamped to its threshold. One element or row at a time by scalar code: what a
-/// record gives must not depend on its place in a batch, not by a bit.
-/// `single`: with one column squared loss takes logit 0 for the middle between the labels (ml/dpsgd/activation.h).
+/// Predictions less labels, of Huber's loss clamped to its threshold. One element or row at a time by scalar
+/// code: what a record gives must not depend on its place in a batch, not by a bit.
+/// `single`: with one column squared loss takes logit 0 for the middle between the labels
+/// (ml/dpsgd/activation.h).
 double ErrorOf(const TrainingSettings& settings, bool single, double logit, double label) {
   const double residual = logit + (single ? 0.5 : 0) - label;
   if (settings.loss == Loss::kSquared) return residual;
@@ -111,7 +112,8 @@ double OwnWeightOf(const StepPlan& plan, const RingMatrix& encoded, Index row) {
   return std::ldexp(static_cast<double>(encoded(row, encoded.cols() - 1)), -plan.record_weights.frac_bits);
 }
 
-/// Errors, each row's times the weight of its class and its own, times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
+/// Errors, each row's times the weight of its class and its own, times min(1, C / (||x|| ||e||)), towards
+/// zero on the lattice: B x c.
 Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
                               const Eigen::MatrixXd& logits) {
   const Index inputs = plan.encoding.settings.features + 1;

@@ -48,9 +48,9 @@ double SolverIterations(const LogisticSettings& settings, double row_norm) {
 
 double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t rows,
                  std::int64_t features) {
-  // Iterates have norm 6.2 / sqrt(lambda) at most. A logit is off by `features` roundings of its terms, a slope
-  // by a quarter of that and some roundings; a mean of `rows` terms of norm L by one rounding each; a step by
-  // some of an iterate, times the curvature. Twice that, for what is of second order.
+  // Iterates have norm 6.2 / sqrt(lambda) at most. A logit is off by `features` roundings of its terms, a
+  // slope by a quarter of that and some roundings; a mean of `rows` terms of norm L by one rounding each; a
+  // step by some of an iterate, times the curvature. Twice that, for what is of second order.
   const double unit = std::numeric_limits<double>::epsilon();
   const double bound = LipschitzBound(row_norm, settings.bias);
   const double width = static_cast<double>(features) + 1;

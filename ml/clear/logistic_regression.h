@@ -38,7 +38,8 @@ inline constexpr double kMaxIterations = 100'000;
 
 /// How far FitLogistic()'s weights are from the minimiser, at most: (tolerance + 12 sqrt(k) r) / lambda, with
 /// r what rounding in double precision may add to a computed gradient of up to `rows` rows and to a step, and
-/// k = 1 + L^2 / (4 lambda), L as LipschitzBound(). Source: docs/explanation/privacy.md, "Averaged classifiers".
+/// k = 1 + L^2 / (4 lambda), L as LipschitzBound(). Source: docs/explanation/privacy.md, "Averaged
+/// classifiers".
 [[nodiscard]] double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t rows,
                                std::int64_t features);
 

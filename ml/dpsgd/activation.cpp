@@ -34,7 +34,8 @@ protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rou
           .rounding = rounding};
 }
 
-/// One label of several columns is 1; that of a single column is within 1/2 of the middle, which is added to its logit.
+/// One label of several columns is 1; that of a single column is within 1/2 of the middle, which is added to
+/// its logit.
 double SquaredErrorNorm(double logit_bound, int columns) {
   if (columns == 1) return logit_bound + 0.5;
   const double one = logit_bound + 1;
@@ -84,8 +85,8 @@ int LogitWidth(const Activation& activation) {
   return std::min(64, activation.row_bits + options.frac_bits - RowBitsOf(options));
 }
 
-/// Logits at frac_bits. They are truncated by frac_bits, whatever rows have: so the result is below 2^(65 - f) in
-/// absolute value, whatever they were, which is what Softmax and the clamps want.
+/// Logits at frac_bits. They are truncated by frac_bits, whatever rows have: so the result is below 2^(65 -
+/// f) in absolute value, whatever they were, which is what Softmax and the clamps want.
 mpc::ArithShare TruncatedLogits(mpc::Context& party, const Activation& activation,
                                 const mpc::AdditiveShare& logits) {
   const ActivationOptions& options = activation.options;

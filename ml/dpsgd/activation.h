@@ -32,8 +32,8 @@ struct Activation {
                                          ///< by 1/2, so that logit 0 lies between its two labels. kHuber:
                                          ///< of errors, to +- d rounded down to a multiple of 2^-frac_bits
   std::optional<protocols::SoftmaxTable> softmax;  ///< kSoftmax
-  std::optional<protocols::ExponentialTable>
-      exponential{};      ///< kPoisson: e^x for x <= 0 and 1 beyond, of x = logit - kPoissonOffset
+  /// KPoisson: e^x for x <= 0 and 1 beyond, of x = logit - kPoissonOffset.
+  std::optional<protocols::ExponentialTable> exponential{};
   int row_bits = 64;      ///< k: logits are products modulo 2^k
   double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
                           ///< of its logits: one label of several columns is 1, a single one lies in 0 ... 1
@@ -52,7 +52,8 @@ struct Activation {
 
 /// Predictions from the logits' local product, modulo 2^row_bits, whose scale is that of rows and of weights,
 /// frac_bits; the result has frac_bits.
-/// Pre:  not for Huber's loss, whose predictions have no bound; for all but one-vs-rest |logits| < 2^(row_bits - 2),
+/// Pre:  not for Huber's loss, whose predictions have no bound; for all but one-vs-rest |logits| <
+///       2^(row_bits - 2),
 /// else
 ///       predictions mean nothing; the bound on errors holds all the same.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
@@ -61,9 +62,9 @@ struct Activation {
                                       const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
 
-/// Predictions less labels, which have frac_bits. Of Huber's loss: logit + 1/2 less the label, clamped to +- d; right
-/// where |logits| < 2^(row_bits - 2), and within the bound for all. Cost: PredictCost; of Huber's loss that of the
-/// squared loss.
+/// Predictions less labels, which have frac_bits. Of Huber's loss: logit + 1/2 less the label, clamped to +-
+/// d; right where |logits| < 2^(row_bits - 2), and within the bound for all. Cost: PredictCost; of Huber's
+/// loss that of the squared loss.
 [[nodiscard]] mpc::FixedShare Errors(mpc::Context& party, const Activation& activation,
                                      const mpc::AdditiveShare& logits, const mpc::FixedShare& labels);
 

@@ -15,15 +15,16 @@ struct PublicCoins {
   SecretKey slots;     ///< which slot a row is in: private to its owner; joint with a vertical partition
 };
 
-/// All that a training needs to go on after a step, at one party. Never a key of a link, a mask or noise of steps: a
-/// resumed run draws those anew (docs/explanation/threat_model.md, "Resumed runs").
+/// All that a training needs to go on after a step, at one party. Never a key of a link, a mask or noise of
+/// steps: a resumed run draws those anew (docs/explanation/threat_model.md, "Resumed runs").
 struct Checkpoint {
   TrainingState state;
   std::optional<PublicCoins> coins{};  ///< with public sampling
-  /// Behind the last step: what the evaluation has counted and is to open, its noise included. A session that goes on from
-  /// it opens the same numbers, and counts nothing.
+  /// Behind the last step: what the evaluation has counted and is to open, its noise included. A session that
+  /// goes on from it opens the same numbers, and counts nothing.
   std::optional<mpc::ArithShare> counts{};
-  /// With balanced weights: the noisy counts of the classes, which were opened before the first step and stay.
+  /// With balanced weights: the noisy counts of the classes, which were opened before the first step and
+  /// stay.
   std::vector<std::int64_t> class_counts{};
 };
 

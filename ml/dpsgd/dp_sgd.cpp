@@ -33,7 +33,8 @@ ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
   return sum;
 }
 
-/// The velocity after a step: what the momentum keeps of the one before, and the rate's share of the noisy sum.
+/// The velocity after a step: what the momentum keeps of the one before, and the rate's share of the noisy
+/// sum.
 ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                         const mpc::AdditiveShare& noisy_sum) {
   const protocols::Rounding rounding = plan.settings.truncation;

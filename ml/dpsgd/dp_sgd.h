@@ -11,12 +11,13 @@
 
 namespace trefoil::ml {
 
-/// A shared batch of B rows, or a block of them. A padding row is zero throughout, mask bit included, so its gradient is zero.
+/// A shared batch of B rows, or a block of them. A padding row is zero throughout, mask bit included, so its
+/// gradient is zero.
 struct Batch {
   /// B x (p + 1), the last column the mask bit: 1 for a record.
   mpc::FixedShare x{};
-  /// Where the plan has narrow rows, and owners input them afresh, these in place of `x`: modulo 2^row_bits, so that the
-  /// low row_bits of products are right and nothing else.
+  /// Where the plan has narrow rows, and owners input them afresh, these in place of `x`: modulo 2^row_bits,
+  /// so that the low row_bits of products are right and nothing else.
   std::optional<mpc::PackedShare> narrow_x{};
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
@@ -34,17 +35,18 @@ struct TrainingState {
 /// At the beginning: the velocity is zero.
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
-/// E = P - Y, what the model says of each row less its label (Errors); with class weights each row's times the weight
-/// of its class, truncated; and with records' own weights times these, truncated.
+/// E = P - Y, what the model says of each row less its label (Errors); with class weights each row's times
+/// the weight of its class, truncated; and with records' own weights times these, truncated.
 /// Cost: PredictionErrorsCost: PredictCost, and 2 rounds more for each of both.
 [[nodiscard]] mpc::FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                                const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictionErrorsCost(const StepPlan& plan, mpc::Index batch_rows);
 
-/// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step"; PEA,
-/// Protocol 3, lines 6 to 17).
+/// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step";
+/// PEA, Protocol 3, lines 6 to 17).
 
-/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f, as the local product that is opened masked. One round.
+/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f, as the local product that is opened masked. One
+/// round.
 [[nodiscard]] mpc::AdditiveShare SquaredGradientNorms(mpc::Context& party, const Batch& batch,
                                                       const mpc::FixedShare& errors);
 [[nodiscard]] mpc::Cost SquaredGradientNormsCost(mpc::Index batch_rows);
@@ -63,24 +65,24 @@ struct TrainingState {
 [[nodiscard]] mpc::AdditiveShare BatchLogits(mpc::Context& party, const Batch& batch,
                                              const mpc::FixedShare& weights);
 
-/// G = x^T E' as exact integers, modulo 2^row_bits, on the lattice of gradient_bits: nothing is truncated before the
-/// noise. Local.
+/// G = x^T E' as exact integers, modulo 2^row_bits, on the lattice of gradient_bits: nothing is truncated
+/// before the noise. Local.
 [[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch,
                                               const mpc::FixedShare& clipped);
 
 /// G + noise, each party adding its own samples to its own part (PEA, Protocol 2: a sum of inputs). Local.
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
-/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or without.
-/// Where rows are narrow, both terms are truncated apart, beside each other: no round more. Post-processing. Entry by entry,
-/// so that `state` and the sum may be some of the entries alone.
+/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
+/// without. Where rows are narrow, both terms are truncated apart, beside each other: no round more.
+/// Post-processing. Entry by entry, so that `state` and the sum may be some of the entries alone.
 /// Cost: ApplyUpdateCost, of so many entries.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                                         const mpc::AdditiveShare& noisy_sum);
 [[nodiscard]] mpc::Cost ApplyUpdateCost(const StepPlan& plan, mpc::Index entries);
 
-/// The sum of the clipped gradients of a batch or of a block of one, of a linear model or a network, of ShapeOfWeights: what
-/// AddNoise takes. Those of blocks add up to that of the batch.
+/// The sum of the clipped gradients of a batch or of a block of one, of a linear model or a network, of
+/// ShapeOfWeights: what AddNoise takes. Those of blocks add up to that of the batch.
 /// Cost: GradientCost.
 [[nodiscard]] mpc::AdditiveShare Gradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                           const mpc::FixedShare& weights);

@@ -9,10 +9,11 @@ namespace trefoil::ml {
 
 struct Batch;
 
-/// The parts of a DP-SGD step that a network has and a linear model has not (docs/reference/protocols.md, "Hidden
-/// layers"). Layer l = 1 ... L maps A_{l-1} of B x (d_{l-1} + 1), A_0 = X, to Z_l = A_{l-1} W_l of B x d_l;
-/// the last column of every A is the rows' mask bit m, so that padding rows are zero in all of them. Whatever
-/// the weights are, entries of A lie in [0, activation_bound] and entries of a delta in +- delta_bound.
+/// The parts of a DP-SGD step that a network has and a linear model has not (docs/reference/protocols.md,
+/// "Hidden layers"). Layer l = 1 ... L maps A_{l-1} of B x (d_{l-1} + 1), A_0 = X, to Z_l = A_{l-1} W_l of B
+/// x d_l; the last column of every A is the rows' mask bit m, so that padding rows are zero in all of them.
+/// Whatever the weights are, entries of A lie in [0, activation_bound] and entries of a delta in +-
+/// delta_bound.
 
 /// A batch on its way up.
 struct ForwardPass {

@@ -29,8 +29,8 @@ using mpc::Word;
 
 constexpr int kThirdBits = 24;
 constexpr Word kThird = ((Word{1} << kThirdBits) + 1) / 3;  // 2^24 / 3, rounded to the nearest
-// What cutting selection rows may cost of delta: so little that it does not show for several rows of one person
-// either.
+// What cutting selection rows may cost of delta: so little that it does not show for several rows of one
+// person either.
 constexpr double kOverflowOfDelta = 1e-12;
 
 /// A model that follows from the local ones, in the largest logit, and what rounding to 2^-f adds.

@@ -77,8 +77,8 @@ std::int64_t ParticipationOf(const TrainingSettings& settings) {
   return MaxParticipation(LargestBatch(settings), SamplingRate(settings), settings.steps);
 }
 
-/// In how many steps any one row is, at most, once a session that begins at step `first`, or `from_start`, has
-/// come to a step, of all that drew by its coins.
+/// In how many steps any one row is, at most, once a session that begins at step `first`, or `from_start`,
+/// has come to a step, of all that drew by its coins.
 std::function<std::int64_t(int)> ParticipationAt(const TrainingSettings& settings,
                                                  const SessionHistory& earlier, bool from_start, int first) {
   if (settings.sampling != Sampling::kPublic) return [](int) -> std::int64_t { return 0; };
@@ -100,8 +100,9 @@ FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
   return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
 }
 
-/// Opens what the evaluation counts once in a run: new counts only after all three have kept them, so that whoever goes
-/// on with the run opens the same ones, as `counts`, and chooses the same threshold. `before_release`: called before.
+/// Opens what the evaluation counts once in a run: new counts only after all three have kept them, so that
+/// whoever goes on with the run opens the same ones, as `counts`, and chooses the same threshold.
+/// `before_release`: called before.
 EvaluationResult Evaluate(const Steps& run, const TrainingState& state, const OwnRecords& test,
                           const std::optional<ArithShare>& counts,
                           const std::function<void()>& before_release) {

@@ -37,7 +37,8 @@ struct ClipReport {
   double next = 0;    ///< the clip of the next step
 };
 
-/// After each step, at every party. Counts are this party's since its session began, `seconds` since the training did.
+/// After each step, at every party. Counts are this party's since its session began, `seconds` since the
+/// training did.
 struct StepReport {
   int step = 0;
   int steps = 0;
@@ -55,14 +56,15 @@ struct HiddenLayer {
   Eigen::VectorXd bias;
 };
 
-/// How far a release's noise has moved a linear model's numbers, one standard deviation, where its law is known.
+/// How far a release's noise has moved a linear model's numbers, one standard deviation, where its law is
+/// known.
 struct NoiseDeviations {
   Eigen::MatrixXd weights;    ///< of each weight
   Eigen::VectorXd intercept;  ///< of the logits of one row that the release names (ml/clear/least_squares.h)
 };
 
-/// A released model in the clear: a linear function of the row, or of what the hidden layers make of the row. With two
-/// classes it has one column: the logit of class 1.
+/// A released model in the clear: a linear function of the row, or of what the hidden layers make of the row.
+/// With two classes it has one column: the logit of class 1.
 struct Model {
   Eigen::MatrixXd weights;  ///< p x columns; with hidden layers, p is the last one's size
   Eigen::VectorXd bias;     ///< columns
@@ -97,7 +99,8 @@ struct TrainingResult {
 struct StoredFeatures {
   std::int64_t rows = 0;
   std::int64_t features = 0;
-  /// Reads a row into `out`, of `features` numbers; by several threads at once. What it throws ends the training.
+  /// Reads a row into `out`, of `features` numbers; by several threads at once. What it throws ends the
+  /// training.
   std::function<void(std::int64_t row, std::span<float> out)> read;
 };
 
@@ -109,8 +112,8 @@ struct OwnRecords {
   std::vector<int> y;
   std::vector<std::string> keys{};     ///< vertical: what a row is known by at all three, sorted, each once
   std::vector<std::int64_t> groups{};  ///< with settings.groups: of each row, numbered from 0
-  std::vector<double>
-      weights{};  ///< with settings.max_record_weight: of each row, from 0 to it, where labels are
+  /// With settings.max_record_weight: of each row, from 0 to it, where labels are.
+  std::vector<double> weights{};
   std::optional<StoredFeatures> stored{};
 
   [[nodiscard]] std::int64_t rows() const { return stored ? stored->rows : x.rows(); }
@@ -125,53 +128,56 @@ struct HeldOutRecords {
   OwnRecords validation;  ///< of settings.initialisation, where it selects on them
 };
 
-/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise
-/// below 8 lattice units, epsilon out of reach, a value out of its domain.
+/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches
+/// 2^62, noise below 8 lattice units, epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
-/// The plan of a run that goes on in another session, at step `first` or, with `from_start`, before the first step:
-/// all that the run will have executed, its `earlier` sessions included.
+/// The plan of a run that goes on in another session, at step `first` or, with `from_start`, before the first
+/// step: all that the run will have executed, its `earlier` sessions included.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& earlier,
                                    bool from_start, int first);
 
 /// What one step is declared to cost where comparisons have this form: the step on a batch and, with
-/// owner-poisson sampling, its input, which is sent ahead (offline); of parties of `ranks` machines on each lane. Throws as
-/// MakeStepPlan and CheckRanks.
+/// owner-poisson sampling, its input, which is sent ahead (offline); of parties of `ranks` machines on each
+/// lane. Throws as MakeStepPlan and CheckRanks.
 [[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form,
                                         int ranks = 1);
 
-/// What the caller is told while a training runs. on_step and on_record must be set. What a hook throws ends it.
+/// What the caller is told while a training runs. on_step and on_record must be set. What a hook throws ends
+/// it.
 struct TrainingHooks {
   /// After each step, and once before the session's first; on_checkpoint, if it is due, is called before.
   std::function<void(const StepReport&)> on_step;
   std::function<void(const dp::TrainingRecord&)>
       on_record;  ///< when all steps are done, before the weights are opened
-  /// Once it is fixed what the run will have executed in the end; and what its earlier sessions executed. No party
-  /// sends anything of its records before all three have returned from this.
+  /// Once it is fixed what the run will have executed in the end; and what its earlier sessions executed. No
+  /// party sends anything of its records before all three have returned from this.
   std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};
-  /// Before some steps (before the first ones also the initialisation) are executed: all that will have been executed
-  /// once the run has come to step `steps`. At most fifty times in a session.
+  /// Before some steps (before the first ones also the initialisation) are executed: all that will have been
+  /// executed once the run has come to step `steps`. At most fifty times in a session.
   std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
-  /// With settings.standardisation, and then it must be set: before anything of the records is sent or trained on, all of
-  /// it being reserved and announced. All three open what is charged for it here, and may change their own and held-out
-  /// records in place by what was opened.
+  /// With settings.standardisation, and then it must be set: before anything of the records is sent or
+  /// trained on, all of it being reserved and announced. All three open what is charged for it here, and may
+  /// change their own and held-out records in place by what was opened.
   std::function<void(mpc::Context& party)> before_records{};
   /// Step `step`, counted from 0, is about to begin.
   std::function<void(int step)> before_step{};
-  /// All three have kept the last checkpoint, if they keep any; the evaluation's opening and the release are about to
-  /// begin.
+  /// All three have kept the last checkpoint, if they keep any; the evaluation's opening and the release are
+  /// about to begin.
   std::function<void()> before_release{};
-  /// The evaluation is about to begin. Called before on_record, whose record says that it was executed; not where an
-  /// earlier session's counts are opened.
+  /// The evaluation is about to begin. Called before on_record, whose record says that it was executed; not
+  /// where an earlier session's counts are opened.
   std::function<void()> before_evaluation{};
-  /// What a run can be resumed from: before the run's first step, after every checkpoint_every steps, after the last,
-  /// and, with an evaluation, once more with what it counted. No step is begun before it returns, and nothing is opened or
-  /// given out before all three have returned from the last. It is there where checkpoint_every is not 0, and at all three parties or at none.
+  /// What a run can be resumed from: before the run's first step, after every checkpoint_every steps, after
+  /// the last, and, with an evaluation, once more with what it counted. No step is begun before it returns,
+  /// and nothing is opened or given out before all three have returned from the last. It is there where
+  /// checkpoint_every is not 0, and at all three parties or at none.
   std::function<void(const Checkpoint&)> on_checkpoint{};
   std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
 };
 
-/// How a session goes on with a run. The same at all three parties, except for their shares and private coins.
+/// How a session goes on with a run. The same at all three parties, except for their shares and private
+/// coins.
 struct Resumption {
   std::optional<Checkpoint> from{};  ///< nothing: from before the first step
   SessionHistory earlier{};          ///< the run's sessions before this one
@@ -184,22 +190,24 @@ struct StepPlan;
 [[nodiscard]] std::optional<Model> ReleaseModel(mpc::Context& party, const StepPlan& plan,
                                                 const mpc::FixedShare& weights);
 
-/// With settings.batches: the rows of step 0, 1, ... of all deposits, one below the other, then zeros up to the height of a
-/// batch; columns as DepositedColumns() (ml/batches/deposited_rows.h), features modulo 2^DepositedFeatureBits() as they were
-/// deposited. All three have made sure that they are rows. Called for each step that is executed, in their order; local.
-/// With settings.block_rows: of B blocks of a plan's block_rows block k of step t as number t B + k, features in the ring, all
-/// rows of all deposits in the same order in every step.
+/// With settings.batches: the rows of step 0, 1, ... of all deposits, one below the other, then zeros up to
+/// the height of a batch; columns as DepositedColumns() (ml/batches/deposited_rows.h), features modulo
+/// 2^DepositedFeatureBits() as they were deposited. All three have made sure that they are rows. Called for
+/// each step that is executed, in their order; local. With settings.block_rows: of B blocks of a plan's
+/// block_rows block k of step t as number t B + k, features in the ring, all rows of all deposits in the same
+/// order in every step.
 using DepositedBatch = std::function<mpc::ArithShare(std::int64_t number)>;
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local models where
-/// the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done, and the
-/// evaluation, if there is one. With a vertical partition it first makes sure, by a secure comparison, that the parties
-/// hold the same keys. A resumed run goes on from its checkpoint as if it had never stopped, with fresh noise, and
-/// its record has all that was executed, lost steps included. `deposited`: with settings.deposited the rows, in one or
-/// more matrices of DepositedColumns() (ml/batches/deposited_rows.h), no more in all than settings.rows; else none. With
-/// settings.batches or settings.block_rows `batch` in place of them. A run with settings.standardisation goes on from no
-/// checkpoint, which has no means and scales. Throws ConfigError as MakePlan; DataError if own records
-/// do not fit the settings, or keys differ; ContractError without a label, key or group for each row where they are
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
+/// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
+/// are done, and the evaluation, if there is one. With a vertical partition it first makes sure, by a secure
+/// comparison, that the parties hold the same keys. A resumed run goes on from its checkpoint as if it had
+/// never stopped, with fresh noise, and its record has all that was executed, lost steps included.
+/// `deposited`: with settings.deposited the rows, in one or more matrices of DepositedColumns()
+/// (ml/batches/deposited_rows.h), no more in all than settings.rows; else none. With settings.batches or
+/// settings.block_rows `batch` in place of them. A run with settings.standardisation goes on from no
+/// checkpoint, which has no means and scales. Throws ConfigError as MakePlan; DataError if own records do not
+/// fit the settings, or keys differ; ContractError without a label, key or group for each row where they are
 /// needed; NetworkError or ProtocolError if a peer fails; and what a hook throws.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks,

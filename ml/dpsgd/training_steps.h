@@ -18,7 +18,8 @@
 
 namespace trefoil::ml {
 
-/// After how many steps epsilon is computed anew: after each, but where that takes as long as several (PLD) at twenty marks.
+/// After how many steps epsilon is computed anew: after each, but where that takes as long as several (PLD)
+/// at twenty marks.
 [[nodiscard]] int StepsPerEpsilon(const TrainingSettings& settings);
 
 /// Counts what a session has executed and reports it.
@@ -65,8 +66,8 @@ struct Steps {
 /// A checkpoint, where the job has them; `counts`: what the evaluation has counted.
 void Keep(const Steps& run, const TrainingState& state, const std::optional<mpc::ArithShare>& counts = {});
 
-/// From the steps that `state` has done to the last; those that ranks share, with them: ServeSteps() is the others' part.
-/// Throws NetworkError, ProtocolError, and what a hook throws.
+/// From the steps that `state` has done to the last; those that ranks share, with them: ServeSteps() is the
+/// others' part. Throws NetworkError, ProtocolError, and what a hook throws.
 [[nodiscard]] TrainingState RunSteps(const Steps& run, TrainingState state);
 
 }  // namespace trefoil::ml

@@ -8,8 +8,8 @@
 
 namespace trefoil::ml {
 
-/// What draws a party's noise ahead, in a Prefetcher's thread: rows x cols samples each time, from one stream. Once they
-/// are unwanted it stops soon.
+/// What draws a party's noise ahead, in a Prefetcher's thread: rows x cols samples each time, from one
+/// stream. Once they are unwanted it stops soon.
 [[nodiscard]] std::function<StepNoise(const std::atomic<bool>& unwanted)> NoiseMaker(
     mpc::Index rows, mpc::Index cols, const dp::DiscreteGaussian& sampler, RandomStream stream);
 

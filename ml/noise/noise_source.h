@@ -30,8 +30,9 @@ class StepNoise {
 /// Not copyable or movable; used by one thread.
 class NoiseSource {
  public:
-  /// Of ShapeOfWeights, or of a part of all coordinates, which is of `shape`. `stream` is RandomStream::FromSystem() but in tests.
-  /// Throws ConfigError where the variance is out of the sampler's domain.
+  /// Of ShapeOfWeights, or of a part of all coordinates, which is of `shape`. `stream` is
+  /// RandomStream::FromSystem() but in tests. Throws ConfigError where the variance is out of the sampler's
+  /// domain.
   NoiseSource(const StepPlan& plan, double sigma, RandomStream stream);
   NoiseSource(const StepPlan& plan, double sigma, const LayerShape& shape, RandomStream stream);
 

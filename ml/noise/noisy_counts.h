@@ -11,8 +11,8 @@
 
 namespace trefoil::ml {
 
-/// This party's parts of discrete Laplace noise (dp/mechanisms/laplace_part.h) for `counts` numbers, counts x 1.
-/// `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError on the rate.
+/// This party's parts of discrete Laplace noise (dp/mechanisms/laplace_part.h) for `counts` numbers, counts x
+/// 1. `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError on the rate.
 [[nodiscard]] StepNoise LaplaceParts(RandomStream stream, const dp::Ratio& rate, mpc::Index counts);
 
 /// This party's part of radial Laplace noise for a vector of `coordinates` numbers, coordinates x 1. `stream`

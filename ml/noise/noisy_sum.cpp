@@ -49,7 +49,8 @@ double RelativeNorm(std::span<const double> vector, double largest) {
   return std::sqrt(squares);
 }
 
-/// In an order in which whoever sends to one and receives for another sends first: all messages are one round.
+/// In an order in which whoever sends to one and receives for another sends first: all messages are one
+/// round.
 std::vector<int> SendersFirst(const std::vector<int>& to) {
   if (to.size() == 2 && to[1] == to[0] + 1) return {to[1], to[0]};
   return to;

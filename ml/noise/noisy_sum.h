@@ -11,24 +11,26 @@
 
 namespace trefoil::ml {
 
-/// A record's vector on a lattice of 2^-fraction_bits, shortened where it is longer than `norm` lattice units, every
-/// number rounded towards zero. Whatever the vector is, the squares of what is returned add up to at most norm^2, in
-/// exact integers. Pre: finite numbers; norm at most 2^50; at most 2^26 numbers; `out` has as many.
+/// A record's vector on a lattice of 2^-fraction_bits, shortened where it is longer than `norm` lattice
+/// units, every number rounded towards zero. Whatever the vector is, the squares of what is returned add up
+/// to at most norm^2, in exact integers. Pre: finite numbers; norm at most 2^50; at most 2^26 numbers; `out`
+/// has as many.
 void EncodeBounded(std::span<const double> vector, int fraction_bits, std::uint64_t norm,
                    std::span<std::int64_t> out);
 
 /// The largest norm of EncodeBounded.
 inline constexpr std::uint64_t kMaxNorm = std::uint64_t{1} << 50;
 
-/// A bound on what a vector that an owner has summed by itself changes by, in lattice units, rounded up, where one
-/// record changes what was summed by `norm` and its floating-point sum by `allowance` at most, and every one of
-/// `coordinates` numbers is rounded to the lattice: norm + allowance + sqrt(coordinates) units. Pre: below 2^52.
+/// A bound on what a vector that an owner has summed by itself changes by, in lattice units, rounded up,
+/// where one record changes what was summed by `norm` and its floating-point sum by `allowance` at most, and
+/// every one of `coordinates` numbers is rounded to the lattice: norm + allowance + sqrt(coordinates) units.
+/// Pre: below 2^52.
 [[nodiscard]] std::uint64_t SensitivityOfOwnersSum(double norm, double allowance, int fraction_bits,
                                                    mpc::Index coordinates);
 
-/// The sum of all parties' vectors and noise, exactly and modulo 2^64, opened to the parties of `to` alone; each of the
-/// vectors and of the noise is one party's own. Nothing else is opened. What it costs in privacy, and why:
-/// docs/explanation/privacy.md, "Noisy sums".
+/// The sum of all parties' vectors and noise, exactly and modulo 2^64, opened to the parties of `to` alone;
+/// each of the vectors and of the noise is one party's own. Nothing else is opened. What it costs in privacy,
+/// and why: docs/explanation/privacy.md, "Noisy sums".
 ///
 /// Pre:    `own` and `noise` of one shape, the same at all three; `to` ascending.
 /// Cost:   NoisySumCost: two rounds.
@@ -52,16 +54,16 @@ struct SumSession {
   std::vector<int> to{0, 1, 2};   ///< who gets the sums
 };
 
-/// Noisy sums one after the other, each with noise of its own, which is drawn while the sums before it are made. A
-/// sum has one call: there is no way to make it again. Not copyable or movable; used by one thread.
+/// Noisy sums one after the other, each with noise of its own, which is drawn while the sums before it are
+/// made. A sum has one call: there is no way to make it again. Not copyable or movable; used by one thread.
 class NoisySums {
  public:
-  /// `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError where the noise is out of the sampler's
-  /// domain.
+  /// `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError where the noise is out of the
+  /// sampler's domain.
   NoisySums(SumSession session, RandomStream stream);
 
-  /// The next call's, as NoisySum. `own` is coordinates x 1. Throws BudgetError for a call beyond session.calls, before
-  /// anything is sent; else as NoisySum.
+  /// The next call's, as NoisySum. `own` is coordinates x 1. Throws BudgetError for a call beyond
+  /// session.calls, before anything is sent; else as NoisySum.
   [[nodiscard]] std::optional<mpc::RingMatrix> Next(mpc::Context& party, const mpc::RingMatrix& own);
   /// The same of a sum that is in shares.
   [[nodiscard]] std::optional<mpc::RingMatrix> Next(mpc::Context& party, const mpc::AdditiveShare& sum);

@@ -11,8 +11,8 @@
 namespace trefoil::ml {
 
 /// For each query whether the largest of `votes`, with every party's noise, is at most `threshold`: a share
-/// of 1 or 0. OpenAboveThreshold opens this bit; by itself it serves tests of what is seen before the opening.
-/// Pre, throws: as there.
+/// of 1 or 0. OpenAboveThreshold opens this bit; by itself it serves tests of what is seen before the
+/// opening. Pre, throws: as there.
 [[nodiscard]] mpc::ArithShare NoisyMaxBelow(mpc::Context& party, const mpc::ArithShare& votes,
                                             const mpc::RingMatrix& noise, std::int64_t threshold, int width);
 

@@ -116,8 +116,8 @@ void PlanLaplace(const AverageSettings& settings, AveragePlan& plan) {
   plan.events = {event};
 }
 
-/// What is charged at a multiplier: the sum, whichever scale its noise has (the narrowest is the farthest from
-/// continuous), and the choice of that.
+/// What is charged at a multiplier: the sum, whichever scale its noise has (the narrowest is the farthest
+/// from continuous), and the choice of that.
 std::vector<dp::RecordedEvent> GaussianEvents(const AverageSettings& settings, const AveragePlan& plan,
                                               double sigma) {
   std::vector<dp::RecordedEvent> events;

@@ -36,7 +36,8 @@ std::uint64_t Sensitivity(int fraction_bits) { return std::uint64_t{1} << fracti
 
 Index PairsOf(Index models) { return models * (models - 1) / 2; }
 
-/// Bits that no party knows: each lacks a component. The streams are those that a sharing of zero takes differences of.
+/// Bits that no party knows: each lacks a component. The streams are those that a sharing of zero takes
+/// differences of.
 BoolShare RandomBits(mpc::Context& party, Index planes, Index count) {
   const auto operation = party.NextOperation();
   return {party.DrawBits(party.self(), mpc::Purpose::kZero, operation, planes, count),
@@ -65,8 +66,8 @@ RingMatrix Differences(const RingMatrix& x, Index models) {
   return differences;
 }
 
-/// Of each model how many others are before it, where 1 says of a pair that the second is before the first; but for the
-/// public number that is in RankOffsets.
+/// Of each model how many others are before it, where 1 says of a pair that the second is before the first;
+/// but for the public number that is in RankOffsets.
 RingMatrix Ranks(const RingMatrix& second_before, Index models) {
   RingMatrix ranks = RingMatrix::Zero(1, models);
   Index pair = 0;

@@ -20,9 +20,10 @@ struct TrialSelection {
 /// What the test records are charged of each model. Throws ConfigError for noise below 8 lattice units.
 [[nodiscard]] dp::NoisyEvaluation ScoreEvent(const StepPlan& plan, double sigma);
 
-/// A secret choice of models that compete: one plane, a bit for each weight. Their number has exactly the probability
-/// that its weight says; given it, every choice has the same, unless two of the 60-bit numbers by which models are
-/// ranked are equal. All coins are common randomness of which every party lacks a component; nothing is opened.
+/// A secret choice of models that compete: one plane, a bit for each weight. Their number has exactly the
+/// probability that its weight says; given it, every choice has the same, unless two of the 60-bit numbers by
+/// which models are ranked are equal. All coins are common randomness of which every party lacks a component;
+/// nothing is opened.
 ///
 /// Pre:     2 to dp::kMaxTrials weights, which add up to 2^dp::kTrialLawBits.
 /// Cost:    DrawCompetingCost.
@@ -30,15 +31,16 @@ struct TrialSelection {
 [[nodiscard]] mpc::BoolShare DrawCompeting(mpc::Context& party, const std::vector<std::int64_t>& weights);
 [[nodiscard]] mpc::Cost DrawCompetingCost(mpc::Index models);
 
-/// The model with the greatest score among those that compete, the first of equal ones. Scores are counts of records in
-/// units of 2^-f, models x 1; which one it is, and how many compete, stays in shares.
+/// The model with the greatest score among those that compete, the first of equal ones. Scores are counts of
+/// records in units of 2^-f, models x 1; which one it is, and how many compete, stays in shares.
 /// Pre: scores within +-2^56; as many models, scores and bits. Cost: ChooseCompetingCost.
 [[nodiscard]] mpc::ArithShare ChooseCompeting(mpc::Context& party, const std::vector<mpc::ArithShare>& models,
                                               const mpc::ArithShare& scores, const mpc::BoolShare& competing);
 [[nodiscard]] mpc::Cost ChooseCompetingCost(mpc::Index models, mpc::Index parameters);
 
-/// The best of the models by how many of the holder's test records each classifies correctly, with the discrete Gaussian
-/// noise of all three parties, among those that DrawCompeting lets compete. Nothing is opened.
+/// The best of the models by how many of the holder's test records each classifies correctly, with the
+/// discrete Gaussian noise of all three parties, among those that DrawCompeting lets compete. Nothing is
+/// opened.
 /// Pre:    `plan` is one trial's, of which all others have network, loss and features; CheckRecords.
 /// Cost:   BestTrialCost. Throws: DataError as EncodeRecords; NetworkError, ProtocolError.
 [[nodiscard]] mpc::ArithShare BestTrial(mpc::Context& party, const StepPlan& plan,

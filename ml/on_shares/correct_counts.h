@@ -14,7 +14,8 @@ namespace trefoil::ml {
                                         const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost LogitsCost(const StepPlan& plan, mpc::Index rows);
 
-/// The logit above which a record is taken for class 1 of two, on the lattice of logits, 2f bits; 0 for more classes.
+/// The logit above which a record is taken for class 1 of two, on the lattice of logits, 2f bits; 0 for more
+/// classes.
 [[nodiscard]] mpc::Word DecisionWord(const StepPlan& plan);
 
 /// Logits such that the class is where they are above zero: less DecisionWord. Local.
@@ -40,9 +41,10 @@ inline constexpr int kClassifiedWidth = 64;
 [[nodiscard]] mpc::Cost CorrectCountsCost(mpc::Index rows, mpc::Index columns, mpc::Index models,
                                           int logit_width);
 
-/// How many rows of `batch` are of which class and taken for which, in units of 2^-f, exactly: c'^2 x 1, c' = max(c, 2),
-/// 3-of-3. First those of class 0, by the class that they are taken for, then those of class 1, and so on. `logits` is
-/// N x c, of one column above zero for class 1. A padding row counts for none. Nothing is opened.
+/// How many rows of `batch` are of which class and taken for which, in units of 2^-f, exactly: c'^2 x 1, c' =
+/// max(c, 2), 3-of-3. First those of class 0, by the class that they are taken for, then those of class 1,
+/// and so on. `logits` is N x c, of one column above zero for class 1. A padding row counts for none. Nothing
+/// is opened.
 /// Pre: as PredictClasses. Cost: ConfusionCountsCost.
 [[nodiscard]] mpc::AdditiveShare ConfusionCounts(mpc::Context& party, const Batch& batch,
                                                  const mpc::AdditiveShare& logits, int logit_width);

@@ -34,8 +34,8 @@ double EvaluationSquares(const TrainingSettings& settings) {
 /// Whether histograms or a table are opened, and not how many are right.
 bool HasClasses(const EvaluationSettings& settings) { return settings.bins > 0 || settings.confusion; }
 
-/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of each histogram and
-/// of the table by 1 each.
+/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of each
+/// histogram and of the table by 1 each.
 std::uint64_t CountsSensitivity(const StepPlan& plan) {
   const double moved = std::sqrt(EvaluationSquares(plan.settings));
   return static_cast<std::uint64_t>(std::ceil(std::ldexp(moved, plan.settings.fraction_bits)));

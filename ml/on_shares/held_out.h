@@ -24,9 +24,9 @@ void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, 
 /// Counts of a block of records, in units of 2^-f.
 using BlockCounts = std::function<mpc::AdditiveShare(mpc::Context& party, const Batch& batch)>;
 
-/// What `count` makes of the holder's records, block by block, added up. The holder inputs them; the others' `records`
-/// are not used. Nothing is opened. Pre: CheckRecords. Cost: SumHeldOutCost. Throws: DataError as EncodeRecords;
-/// NetworkError, ProtocolError.
+/// What `count` makes of the holder's records, block by block, added up. The holder inputs them; the others'
+/// `records` are not used. Nothing is opened. Pre: CheckRecords. Cost: SumHeldOutCost. Throws: DataError as
+/// EncodeRecords; NetworkError, ProtocolError.
 [[nodiscard]] mpc::AdditiveShare SumHeldOut(mpc::Context& party, const StepPlan& plan,
                                             const HeldOut& declared, const OwnRecords& records,
                                             const BlockCounts& count);

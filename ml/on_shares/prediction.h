@@ -26,15 +26,16 @@ struct Predictions {
 /// Throws DataError where the client has more rows than the request, or others columns.
 void CheckRowsToPredict(const StepPlan& plan, const PredictionRequest& request, const OwnRecords& own);
 
-/// The class that a row of opened logits means, on their lattice: the largest one's (the first of equal ones), or with one
-/// column class 1 where it is above `decision` (DecisionWord).
+/// The class that a row of opened logits means, on their lattice: the largest one's (the first of equal
+/// ones), or with one column class 1 where it is above `decision` (DecisionWord).
 [[nodiscard]] int ClassOf(const mpc::RingMatrix& logits, mpc::Index row, mpc::Word decision);
 
 /// Classifies the client's rows (`own.x`; labels are not used) by the model `weights` of the training that
 /// `plan` is of, in blocks of kHeldOutBlock. Only the client gets anything: the class of each row, or its
 /// logits, from which it takes the class. A network's hidden layers round as in training.
 /// Pre:    ClassifiesOnShares(plan.settings); weights of ShapeOfWeights.
-/// Cost:   PredictOnSharesCost. Throws: as CheckRowsToPredict, before anything is sent; NetworkError, ProtocolError.
+/// Cost:   PredictOnSharesCost. Throws: as CheckRowsToPredict, before anything is sent; NetworkError,
+///         ProtocolError.
 [[nodiscard]] std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& plan,
                                                          const mpc::FixedShare& weights,
                                                          const PredictionRequest& request,

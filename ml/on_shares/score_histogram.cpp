@@ -14,7 +14,8 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-/// Whether bins are of probabilities, and not of the logits that stand for them: one of softmax depends on all of a row.
+/// Whether bins are of probabilities, and not of the logits that stand for them: one of softmax depends on
+/// all of a row.
 bool AreOfProbabilities(const StepPlan& plan) { return plan.activation.softmax.has_value(); }
 
 /// Where predictions above this one begin, as the bins' scores are scaled.

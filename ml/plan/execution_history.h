@@ -24,9 +24,10 @@ struct SessionSteps {
 using SessionHistory = std::vector<SessionSteps>;
 
 /// What a run has executed in all its sessions, in the words of its record: steps that were lost and done
-/// again count as often as they were begun, and so do initialisations and evaluations. With public sampling and deposited
-/// batches steps that were done again by the same coins are events of their own: executed so often on one batch. Deposited
-/// batches are the same in all sessions of a run, also in one that begins it anew.
+/// again count as often as they were begun, and so do initialisations and evaluations. With public sampling
+/// and deposited batches steps that were done again by the same coins are events of their own: executed so
+/// often on one batch. Deposited batches are the same in all sessions of a run, also in one that begins it
+/// anew.
 class ExecutionHistory {
  public:
   /// `initialisation`: what is executed before the first step, once. `earlier`: the sessions before this one,
@@ -48,7 +49,8 @@ class ExecutionHistory {
   [[nodiscard]] std::int64_t Participation(int step) const { return other_coins_ + participation_(step); }
 
  private:
-  /// Whether the coins of all steps are older than the run; whether a session may do a step again by the same coins.
+  /// Whether the coins of all steps are older than the run; whether a session may do a step again by the same
+  /// coins.
   [[nodiscard]] bool DrawnBeforehand() const;
   [[nodiscard]] bool RepeatsBatches() const;
   [[nodiscard]] std::vector<dp::RecordedEvent> EventsOf(std::int64_t initialisations, int step,

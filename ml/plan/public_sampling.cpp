@@ -12,7 +12,8 @@ namespace {
 // Of each of the three bounds: at least every second draw keeps them all.
 constexpr double kExceeded = 1.0 / 6;
 
-/// The smallest m with count * P[Bin(trials, rate) > m] <= kExceeded, by the union bound over `count` of them.
+/// The smallest m with count * P[Bin(trials, rate) > m] <= kExceeded, by the union bound over `count` of
+/// them.
 std::int64_t BoundOfAll(double count, std::int64_t trials, double rate) {
   std::int64_t low = -1;  // does not suffice
   std::int64_t high = trials;

@@ -12,8 +12,9 @@ struct StepRange {
   int last = 0;
 };
 
-/// Rows of every batch of public sampling, padding included: a constant of the job, which a draw of all steps'
-/// coins exceeds with a probability of 1/6 at most. `rows`: slots of the shared data, padding included.
+/// Rows of every batch of public sampling, padding included: a constant of the job, which a draw of all
+/// steps' coins exceeds with a probability of 1/6 at most. `rows`: slots of the shared data, padding
+/// included.
 /// Pre: rows >= 1, 0 < rate <= 1, steps >= 1.
 [[nodiscard]] std::int64_t PublicHeight(std::int64_t rows, double rate, int steps);
 
@@ -31,9 +32,9 @@ struct StepRange {
 [[nodiscard]] std::vector<std::int64_t> ParticipationAfter(const std::vector<std::int64_t>& bounds,
                                                            const std::vector<StepRange>& done, int first);
 
-/// Which rows of the shared data each step takes, by coins that all parties know: independent ones, drawn anew
-/// while they exceed any of the bounds above. So nothing that is published, or seen in traffic, depends on
-/// them, and no step takes a row with more than the rate, whatever is known of the other steps' coins
+/// Which rows of the shared data each step takes, by coins that all parties know: independent ones, drawn
+/// anew while they exceed any of the bounds above. So nothing that is published, or seen in traffic, depends
+/// on them, and no step takes a row with more than the rate, whatever is known of the other steps' coins
 /// (docs/explanation/privacy.md, "Public sampling").
 class PublicSchedule {
  public:

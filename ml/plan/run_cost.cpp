@@ -110,7 +110,8 @@ double BatchElements(const StepPlan& plan, std::int64_t rows) {
   return static_cast<double>(rows) * static_cast<double>(EncodedColumns(plan));
 }
 
-/// Of a batch beyond what caches hold: what only reads, writes and packs its rows takes as long as memory does.
+/// Of a batch beyond what caches hold: what only reads, writes and packs its rows takes as long as memory
+/// does.
 double UncachedElements(const StepPlan& plan, std::int64_t rows) {
   return std::max(BatchElements(plan, rows) - kCachedElements, 0.0);
 }
@@ -121,7 +122,8 @@ double ProductSeconds(const StepPlan& plan, std::int64_t rows) {
                   UncachedElements(plan, rows) * kSecondsPerMultipliedElement);
 }
 
-/// Rows whose memory is new in the first steps: a batch's, or all that were put together from the parties' columns.
+/// Rows whose memory is new in the first steps: a batch's, or all that were put together from the parties'
+/// columns.
 std::int64_t NewRows(const TrainingSettings& settings, std::int64_t rows) {
   return settings.vertical ? settings.rows[0] : rows;
 }

@@ -17,9 +17,9 @@ struct RunCost {
 
 /// The declared cost of a whole run with comparisons of this form, as a StepReport counts it at the last
 /// step: keys, measuring the link, agreeing on constants, initialisation, inputs and all steps; with public
-/// sampling, steps of the expected number of rows. Without what follows the last step. Of parties of `ranks` machines what
-/// the first of them sends, each of the others some less before the first step and as much in each. Throws as
-/// MakeStepPlan and CheckRanks, as all that follows.
+/// sampling, steps of the expected number of rows. Without what follows the last step. Of parties of `ranks`
+/// machines what the first of them sends, each of the others some less before the first step and as much in
+/// each. Throws as MakeStepPlan and CheckRanks, as all that follows.
 [[nodiscard]] RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks = 1);
 
 /// The form that a run would choose on a link, where the job leaves it open.
@@ -28,8 +28,9 @@ struct RunCost {
 
 /// Seconds that a run is expected to take on a link, from its connection to its last step, without local
 /// initialisation, on hosts that do nothing else. Constants of computation are those of the machine of
-/// docs/reference/performance.md, where plan and measurement are compared. Of parties of several machines each has a host and
-/// a link to the other parties of its own, as `link` is; what passes between machines of a party is not counted.
+/// docs/reference/performance.md, where plan and measurement are compared. Of parties of several machines
+/// each has a host and a link to the other parties of its own, as `link` is; what passes between machines of
+/// a party is not counted.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link, int ranks = 1);
 

@@ -130,8 +130,8 @@ void CheckRowFractionBits(const TrainingSettings& s) {
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }
 
-/// A clip moves by whole points of its grid, and may rest where the part within it is 0.027 off (docs/howto/settings.md):
-/// further out that could be everything, or nothing.
+/// A clip moves by whole points of its grid, and may rest where the part within it is 0.027 off
+/// (docs/howto/settings.md): further out that could be everything, or nothing.
 constexpr double kLeastClipQuantile = 0.05;
 constexpr double kMostClipQuantile = 0.95;
 

@@ -95,10 +95,12 @@ struct EvaluationSettings {
   HeldOut test;
   std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
-  /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2). Beyond two
-  /// classes one for each class against the others, beside the confusion table, with noise of sensitivity sqrt(2 c + 2).
+  /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2).
+  /// Beyond two classes one for each class against the others, beside the confusion table, with noise of
+  /// sensitivity sqrt(2 c + 2).
   std::int64_t bins = 0;
-  /// In place of that count the confusion table, how many of each class are taken for which, with noise as of a histogram.
+  /// In place of that count the confusion table, how many of each class are taken for which, with noise as of
+  /// a histogram.
   bool confusion = false;
   bool choose_threshold = false;  ///< whether the model is released with a threshold that the histogram gives
 };
@@ -121,8 +123,8 @@ inline constexpr double kMaxClipCountSigma = 1e6;
 /// A clip that follows a quantile of the gradients' norms (ml/plan/clip_grid.h): public.
 struct AdaptiveClip {
   double quantile = 0.5;  ///< of a batch's gradients so many are to be within the clip
-  std::optional<double>
-      count_sigma{};  ///< deviation of any two parties' noise on their number; empty: b / 20
+  /// Deviation of any two parties' noise on their number; empty: b / 20.
+  std::optional<double> count_sigma{};
 };
 
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
@@ -137,8 +139,8 @@ struct TrainingSettings {
   /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}.
   bool deposited = false;
   std::optional<DepositedBatches> batches{};  ///< with Sampling::kDeposited, and only then
-  /// With full batches of deposited rows: a step takes them block by block, of so many each, and no more are there at
-  /// once; 0: all are there. Nothing is dealt ahead for steps in blocks.
+  /// With full batches of deposited rows: a step takes them block by block, of so many each, and no more are
+  /// there at once; 0: all are there. Nothing is dealt ahead for steps in blocks.
   std::int64_t block_rows = 0;
   std::int64_t features = 0;  ///< p, bias excluded
   int classes = 2;            ///< with 2 classes one output column is trained, else one a class
@@ -152,15 +154,15 @@ struct TrainingSettings {
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
   double activation_bound = 8;         ///< H: their outputs are cut at it
   double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
-  std::vector<double>
-      class_weights{};  ///< w: a record's error is multiplied by that of its class; none: all 1
-  std::optional<double>
-      balance_sigma{};  ///< weights follow from noisy counts of the classes (ml/noise/class_balance.h)
-                        ///< of this noise multiplier; class_weights is empty then
-  std::optional<double>
-      max_record_weight{};  ///< w_max: records bring weights of their own, from 0 to it, by which their errors
-                            ///< are multiplied, too; empty: they have none
-  double row_norm = 1.0;    ///< R, bound on the norm of a row, bias excluded
+  /// W: a record's error is multiplied by that of its class; none: all 1.
+  std::vector<double> class_weights{};
+  /// Weights follow from noisy counts of the classes (ml/noise/class_balance.h) of this noise multiplier;
+  /// class_weights is empty then.
+  std::optional<double> balance_sigma{};
+  /// W_max: records bring weights of their own, from 0 to it, by which their errors are multiplied, too;
+  /// empty: they have none.
+  std::optional<double> max_record_weight{};
+  double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows), with full batches 1
   std::int64_t max_batch_per_owner = 0;  ///< B_max
@@ -177,15 +179,16 @@ struct TrainingSettings {
   std::optional<AdaptiveClip> adaptive{};  ///< whole records, factorised clipping of linear models
   std::int64_t group_rows = 1;             ///< k: most rows of a group, which one coin takes whole
   bool groups = false;                     ///< whether owners' records come in groups
-  std::optional<double>
-      sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
+  /// Noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only).
+  std::optional<double> sigma;
   double target_epsilon = 0;
   double delta = 0;
   Adversary against = Adversary::kInsider;
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;  ///< of calibration and of every epsilon reported
   std::vector<int> release_to{0, 1, 2};                      ///< none: the model stays in shares
-  /// Means and scales of features, which the caller opens before the first step (TrainingHooks::before_records): what
-  /// that is charged, of the same records, and so a part of the target; empty: features are used as they are.
+  /// Means and scales of features, which the caller opens before the first step
+  /// (TrainingHooks::before_records): what that is charged, of the same records, and so a part of the target;
+  /// empty: features are used as they are.
   std::optional<dp::GaussianReleases> standardisation{};
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
   std::optional<EvaluationSettings> evaluation{};          ///< empty: none
@@ -196,7 +199,8 @@ struct TrainingSettings {
   return settings.row_fraction_bits.value_or(settings.fraction_bits);
 }
 
-/// The noise multiplier of an adaptive clip's counts, in each of which a record adds 1/2 or -1/2: that deviation over 1/2.
+/// The noise multiplier of an adaptive clip's counts, in each of which a record adds 1/2 or -1/2: that
+/// deviation over 1/2.
 /// Pre: settings.adaptive.
 [[nodiscard]] double ClipCountMultiplier(const TrainingSettings& settings);
 
@@ -209,14 +213,15 @@ void CheckDomains(const TrainingSettings& settings);
 /// The logit of class 1 of two at which this is predicted for it, between 0 and 1.
 [[nodiscard]] double LogitAt(Loss loss, double prediction);
 
-/// What a logit of a model of targets predicts, as a share of their range: logit + 1/2, which may lie beyond it; of
-/// Poisson's loss e^(logit - kPoissonOffset), at most 1.
+/// What a logit of a model of targets predicts, as a share of their range: logit + 1/2, which may lie beyond
+/// it; of Poisson's loss e^(logit - kPoissonOffset), at most 1.
 [[nodiscard]] double ShareAt(Loss loss, double logit);
 
 /// Whether a number between 0 and 1 is an edge of so many bins of equal width.
 [[nodiscard]] bool IsEdge(double number, std::int64_t bins);
 
-/// The logit above which a record is taken for class 1 of two: where the prediction is the threshold. 0 at 1/2.
+/// The logit above which a record is taken for class 1 of two: where the prediction is the threshold. 0 at
+/// 1/2.
 [[nodiscard]] double DecisionLogit(const TrainingSettings& settings);
 
 /// Whether the trained model classifies records while it is in shares.

@@ -43,7 +43,8 @@ std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
   return network;
 }
 
-/// Weights that are to be balanced are at most 1, whatever is counted: all that is planned follows from the largest.
+/// Weights that are to be balanced are at most 1, whatever is counted: all that is planned follows from the
+/// largest.
 std::vector<double> PlannedWeights(const TrainingSettings& settings) {
   if (!settings.balance_sigma) return settings.class_weights;
   return std::vector<double>(static_cast<std::size_t>(settings.classes), 1.0);

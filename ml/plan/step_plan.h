@@ -26,7 +26,8 @@ struct LayerShape {
   [[nodiscard]] mpc::Index weights() const { return inputs * outputs; }
 };
 
-/// The weights of the classes as integers. Balanced ones are all 1 until they are known (ml/noise/class_balance.h).
+/// The weights of the classes as integers. Balanced ones are all 1 until they are known
+/// (ml/noise/class_balance.h).
 struct ClassWeights {
   int frac_bits = 0;
   std::vector<mpc::Word> of_class{};  ///< none: every class weighs 1, and errors are taken as they are
@@ -74,8 +75,8 @@ struct StepPlan {
 /// layers' weights, row by row, one below the other in one column.
 [[nodiscard]] LayerShape ShapeOfWeights(const StepPlan& plan);
 
-/// The learning rate's mantissa at step 0, 1, ..., of an adaptive clip at point `clip_at` of its grid; the exponent is the
-/// same for all.
+/// The learning rate's mantissa at step 0, 1, ..., of an adaptive clip at point `clip_at` of its grid; the
+/// exponent is the same for all.
 [[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step, int clip_at = 0);
 
 /// Derives the constants and runs the range analysis. `form` decides how clip factors and softmax compare; it
@@ -84,7 +85,8 @@ struct StepPlan {
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
 
-/// The plan for rows at the settings' fraction bits, in whole words: of records that no step takes, but an evaluation does.
+/// The plan for rows at the settings' fraction bits, in whole words: of records that no step takes, but an
+/// evaluation does.
 [[nodiscard]] StepPlan WithWholeRows(StepPlan plan);
 
 /// All constants as text, for the parties to compare.

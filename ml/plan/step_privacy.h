@@ -14,15 +14,18 @@ namespace trefoil::ml {
 /// sigma^2 sensitivity^2 / 2^halvings, rounded up, for a sigma of OnSigmaLattice.
 [[nodiscard]] dp::Uint256 NoiseVariance(double sigma, std::uint64_t sensitivity, unsigned halvings);
 
-/// The noise multiplier of the gradient sum where a step's releases together have `sigma`: that itself, or, with an adaptive
-/// clip, of whose counts c is the multiplier, 1/sqrt(1/sigma^2 - 1/c^2), rounded up to a multiple of 2^-20; 0 of 0. Never
-/// more than kMostOfGradient times sigma, and so enough where ChooseSigma gave the sigma.
+/// The noise multiplier of the gradient sum where a step's releases together have `sigma`: that itself, or,
+/// with an adaptive clip, of whose counts c is the multiplier, 1/sqrt(1/sigma^2 - 1/c^2), rounded up to a
+/// multiple of 2^-20; 0 of 0. Never more than kMostOfGradient times sigma, and so enough where ChooseSigma
+/// gave the sigma.
 [[nodiscard]] double GradientSigma(const TrainingSettings& settings, double sigma);
 
-/// The variance that each party adds to the gradient sum, GradientSigma^2 Delta^2 / 2 on its lattice, rounded up.
+/// The variance that each party adds to the gradient sum, GradientSigma^2 Delta^2 / 2 on its lattice, rounded
+/// up.
 [[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);
 
-/// What a record changes of an adaptive clip's count at most, in the count's units (ClippedSums::within in ml/dpsgd/adaptive_clip.h).
+/// What a record changes of an adaptive clip's count at most, in the count's units (ClippedSums::within in
+/// ml/dpsgd/adaptive_clip.h).
 [[nodiscard]] std::uint64_t ClipCountSensitivity(const TrainingSettings& settings);
 /// The variance that each party adds to such a count, in these units, rounded up.
 [[nodiscard]] dp::Uint256 ClipCountVariance(const TrainingSettings& settings);

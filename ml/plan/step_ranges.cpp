@@ -44,8 +44,8 @@ std::string RemedyWithClip(const TrainingSettings& settings, const char* more = 
 /// The fewest bits n with x < 2^n.
 int BitsAbove(double x) { return std::ilogb(x) + 1; }
 
-/// How large a logit can get, or in a network what goes up or down a layer: the weights grow by at most the largest
-/// update a step.
+/// How large a logit can get, or in a network what goes up or down a layer: the weights grow by at most the
+/// largest update a step.
 double LogitRange(const StepPlan& plan, double sigma) {
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);

@@ -14,20 +14,21 @@ inline constexpr double kLargestSigma = 1000;
 /// What is taken for it before it is calibrated where the step size is chosen: few jobs have more.
 inline constexpr double kExpectedSigma = 10;
 
-/// With an adaptive clip: how much more noise than the multiplier says the gradient has at most, as the counts have the rest
-/// (GradientSigma). That is half of what a step tells for either.
+/// With an adaptive clip: how much more noise than the multiplier says the gradient has at most, as the
+/// counts have the rest (GradientSigma). That is half of what a step tells for either.
 inline constexpr double kMostOfGradient = 1.4142135623730951;
 
-/// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to the steps:
-/// four times that of the steps as one release by the Gaussian mechanism's classical formula, 10 to 1000. That of the
-/// settings where they give one.
+/// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to
+/// the steps: four times that of the steps as one release by the Gaussian mechanism's classical formula, 10
+/// to 1000. That of the settings where they give one.
 [[nodiscard]] double SigmaAbove(const TrainingSettings& settings);
 
 /// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
 [[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
 
-/// Fraction bits of weights of at most `largest`, of classes or of records: up to 16, such that an error, of norm
-/// `error_norm` at most, times a label times a weight stays below 2^62. `key` is what gives the weights, for the error.
+/// Fraction bits of weights of at most `largest`, of classes or of records: up to 16, such that an error, of
+/// norm `error_norm` at most, times a label times a weight stays below 2^62. `key` is what gives the weights,
+/// for the error.
 [[nodiscard]] int WeightBits(double largest, double error_norm, int fraction_bits, const char* key);
 
 /// The scale of a network's squared norms: at most f, such that the squared gradient norm, a product of two,
@@ -40,7 +41,8 @@ inline constexpr double kMostOfGradient = 1.4142135623730951;
 /// How much larger than the updates of single steps the velocity can get: 1 / (1 - momentum).
 [[nodiscard]] double VelocityGain(const TrainingSettings& settings);
 
-/// eta / b of the first step, and of an adaptive clip's largest, as a mantissa of as many bits as the range leaves.
+/// eta / b of the first step, and of an adaptive clip's largest, as a mantissa of as many bits as the range
+/// leaves.
 [[nodiscard]] StepSize ChooseStepSize(const StepPlan& plan, double sigma);
 
 /// From the gradient's lattice times the mantissa to the weights'.
@@ -55,14 +57,17 @@ void CheckUpdateRange(const StepPlan& plan, double sigma);
 /// by at most the largest update a step. For utility alone.
 void CheckLogitRange(const StepPlan& plan, double sigma);
 
-/// The least multiple of 8, k, such that a step's rows may be shared modulo 2^k; 64 where they are to be whole, or would
-/// have to be. With P the sigmoid's period, Z the logits, G the noisy gradient sum, d the update's shift:
+/// The least multiple of 8, k, such that a step's rows may be shared modulo 2^k; 64 where they are to be
+/// whole, or would have to be. With P the sigmoid's period, Z the logits, G the noisy gradient sum, d the
+/// update's shift:
 ///   what the sigmoid takes of Z:  s_x + f + log2 P <= k; of other losses |Z| < 2^(k - 2), for utility alone;
-///   what the update takes of G:   |G| < 2^(k - 2), d <= k - 2, and the learning rate's mantissa below 2^(64 - k).
-/// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released. Whole
-/// are rows that do not come afresh in each step, those of networks and of published clipping, those of two classes
-/// with weights, whose mask bit is multiplied by one, and all where the learning rate changes, with an adaptive clip, too:
-/// what is dealt for the update depends on it, and is dealt before the step is known.
+///   what the update takes of G:   |G| < 2^(k - 2), d <= k - 2, and the learning rate's mantissa below 2^(64
+///   - k).
+/// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
+/// Whole are rows that do not come afresh in each step, those of networks and of published clipping, those of
+/// two classes with weights, whose mask bit is multiplied by one, and all where the learning rate changes,
+/// with an adaptive clip, too: what is dealt for the update depends on it, and is dealt before the step is
+/// known.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// That the plan's rows have as many. Throws ConfigError where sigma is larger than SigmaAbove().

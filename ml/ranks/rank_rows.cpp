@@ -47,7 +47,8 @@ void ReadFeatures(const OwnRecords& own, std::int64_t record, std::span<float> o
   }
 }
 
-/// The records that are in slots from `first` on, and others that are read for padding; those before are nothing.
+/// The records that are in slots from `first` on, and others that are read for padding; those before are
+/// nothing.
 Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const BatchSlots& batch, std::size_t first) {
   const auto& [rows, read] = batch;
   Slots slots(static_cast<std::int64_t>(rows.size()), plan.settings.features);
@@ -59,7 +60,8 @@ Slots ReadSlots(const StepPlan& plan, const OwnRecords& own, const BatchSlots& b
       continue;
     }
     ReadFeatures(own, read[k], {features.data(), static_cast<std::size_t>(features.size())});
-    // Where its number is still known. A sum of zeros but for what is not finite: allFinite() would take as long as the copy.
+    // Where its number is still known. A sum of zeros but for what is not finite: allFinite() would take as
+    // long as the copy.
     if (!((features.array() * 0).sum() == 0))
       throw DataError("record " + std::to_string(read[k] + 1) + ": a feature is not a finite number");
     const auto at = static_cast<std::size_t>(read[k]);

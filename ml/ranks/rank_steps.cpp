@@ -35,7 +35,8 @@ std::array<std::uint8_t, 32> ConstantsDigest(const SharedSteps& steps) {
   return hash.Digest();
 }
 
-/// All words of a share as ranks hold them: a row a rank, with its slice of the own component and then of the next.
+/// All words of a share as ranks hold them: a row a rank, with its slice of the own component and then of the
+/// next.
 RingMatrix ToSlices(const ArithShare& all, int ranks, Index slice) {
   RingMatrix slices = RingMatrix::Zero(ranks, 2 * slice);
   for (Index k = 0; k < all.size(); ++k) {

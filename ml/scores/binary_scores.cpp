@@ -14,8 +14,8 @@ struct Kinds {
   std::int64_t no = 0;
 };
 
-/// Calls `at(above, equal)` for each score that occurs, from the largest: how many records have a larger one, and this one.
-/// Returns how many there are.
+/// Calls `at(above, equal)` for each score that occurs, from the largest: how many records have a larger one,
+/// and this one. Returns how many there are.
 template <typename At>
 Kinds ByScore(std::vector<ScoredRecord>& records, const At& at) {
   std::sort(records.begin(), records.end(),

@@ -10,8 +10,8 @@ namespace {
 
 double LogSigmoid(double z) { return std::min(z, 0.0) - std::log1p(std::exp(-std::abs(z))); }
 
-/// log(exp(w_k) / sum_j exp(w_j)). The largest exponential is 1 and stays out of the sum, which then keeps its digits
-/// however small it is.
+/// log(exp(w_k) / sum_j exp(w_j)). The largest exponential is 1 and stays out of the sum, which then keeps
+/// its digits however small it is.
 Eigen::RowVectorXd LogShares(const Eigen::RowVectorXd& w) {
   Eigen::Index top = 0;
   const double largest = w.maxCoeff(&top);

@@ -9,9 +9,10 @@ namespace trefoil::ml {
 /// Whether logits of a model of this loss mean probabilities; those of the squared loss and Huber's do not.
 [[nodiscard]] bool HasProbabilities(Loss loss);
 
-/// The natural logarithms of a row's probabilities, one a class; the probabilities add up to 1. One logit is that of
-/// class 1 of two, whose probability is its sigmoid. Of several, softmax; with one-vs-rest each one's sigmoid, divided
-/// by the sum of all. They are within a few units in the last place, near probability 1 too, so that rows keep their order.
+/// The natural logarithms of a row's probabilities, one a class; the probabilities add up to 1. One logit is
+/// that of class 1 of two, whose probability is its sigmoid. Of several, softmax; with one-vs-rest each one's
+/// sigmoid, divided by the sum of all. They are within a few units in the last place, near probability 1 too,
+/// so that rows keep their order.
 /// Pre: HasProbabilities(loss), finite logits.
 [[nodiscard]] Eigen::RowVectorXd LogProbabilities(Loss loss,
                                                   const Eigen::Ref<const Eigen::RowVectorXd>& logits);

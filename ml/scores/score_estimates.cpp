@@ -31,8 +31,9 @@ ClassCounts CountsOf(const std::vector<double>& histogram) {
   return counts;
 }
 
-/// With r_b the share of no's below bin b and s_b that of yes's above it, half of the bin's own each, the area is
-/// sum yes_b r_b / all_yes. A count of yes more moves it by (r_b - area) / all_yes, one of no by (s_b - area) / all_no.
+/// With r_b the share of no's below bin b and s_b that of yes's above it, half of the bin's own each, the
+/// area is sum yes_b r_b / all_yes. A count of yes more moves it by (r_b - area) / all_yes, one of no by (s_b
+/// - area) / all_no.
 void EstimateAuc(const ClassCounts& counts, double deviation, ScoreEstimates& estimates) {
   std::vector<double> r;
   std::vector<double> s;
@@ -88,8 +89,8 @@ void ChooseThreshold(const ClassCounts& counts, ScoreEstimates& estimates) {
   }
 }
 
-/// `right` of `all`, a sum of so many counts with noise of this deviation, `right` being one of them. A count more of
-/// `right` moves the share by (1 - share) / all, one of the others by -share / all.
+/// `right` of `all`, a sum of so many counts with noise of this deviation, `right` being one of them. A count
+/// more of `right` moves the share by (1 - share) / all, one of the others by -share / all.
 std::optional<ShareEstimate> EstimateOf(double right, double all, std::size_t counts, double deviation) {
   if (!(all > 3 * deviation * std::sqrt(static_cast<double>(counts)))) return {};
   const double share = std::clamp(right / all, 0.0, 1.0);

@@ -49,9 +49,9 @@ struct DcfCorrections {
 /// Source: Boyle et al., EUROCRYPT 2021 (eprint 2020/1392), figure 1; a result above the last level as in the
 ///         incremental functions of Boneh et al., IEEE S&P 2021 (eprint 2021/017), section 4: the level's own
 ///         output, of a hash that no child and no value comes from, and a correction of it. The generator is
-///         AES-128 under the batch's public key in the Matyas-Meyer-Oseas mode (mpc/dcf/seed_hash.h) on 126-bit
-///         seeds: the two low bits tell left child, right child, values and output apart. What is lost with the
-///         number of keys: docs/reference/protocols.md, "Many thresholds from one key".
+///         AES-128 under the batch's public key in the Matyas-Meyer-Oseas mode (mpc/dcf/seed_hash.h) on
+///         126-bit seeds: the two low bits tell left child, right child, values and output apart. What is
+///         lost with the number of keys: docs/reference/protocols.md, "Many thresholds from one key".
 [[nodiscard]] DcfCorrections DcfGenerate(const DcfShape& shape, const HashKey& hash_key,
                                          const RingMatrix& points, const RingMatrix& payloads,
                                          const std::vector<Block>& roots_first,

@@ -21,8 +21,8 @@ struct DcfPaths {
 };
 
 /// Moves every path one level down, to the child that bit `shift` of its point says. Pre: `corrections`:
-/// three words a key, of this level (mpc/dcf/dcf.h). All instruction sets give the same result; the best one that
-/// the processor has is taken.
+/// three words a key, of this level (mpc/dcf/dcf.h). All instruction sets give the same result; the best one
+/// that the processor has is taken.
 /// Source: Boyle et al., EUROCRYPT 2021 (eprint 2020/1392), figure 1, Eval.
 void DcfDescend(const SeedHash& hash, const Word* corrections, int shift, const DcfPaths& paths);
 

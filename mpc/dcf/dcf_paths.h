@@ -27,8 +27,8 @@ class DcfSchedule {
 };
 
 /// The paths of the points that are asked of a batch's keys, through the levels of their comparison functions
-/// (mpc/dcf/dcf.h). Points of one key that begin with the same bits share a path until they part, since they are
-/// differences to nearby thresholds; a path is called after the first of its points in increasing order,
+/// (mpc/dcf/dcf.h). Points of one key that begin with the same bits share a path until they part, since they
+/// are differences to nearby thresholds; a path is called after the first of its points in increasing order,
 /// which never leaves it.
 class DcfPathPlan {
  public:

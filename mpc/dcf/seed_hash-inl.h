@@ -34,8 +34,8 @@ constexpr std::size_t kBlockBytes = 16;
 constexpr std::size_t kRounds = SeedHash::kRounds;
 using RoundKeys = SeedHash::RoundKeys;
 
-/// The S-box on each byte of a word, by AES's last round under the key 0: on a block of four equal columns the
-/// round's shift of rows changes nothing.
+/// The S-box on each byte of a word, by AES's last round under the key 0: on a block of four equal columns
+/// the round's shift of rows changes nothing.
 inline std::uint32_t SubWord(std::uint32_t word) {
   const hn::Full128<std::uint8_t> tag;
   std::array<std::uint32_t, 4> columns{word, word, word, word};
@@ -64,7 +64,8 @@ inline RoundKeys ExpandKey(const HashKey& key) {
   return keys;
 }
 
-/// SeedHash of N vectors in place. With about eight of them the processor need not wait for any one's round to end.
+/// SeedHash of N vectors in place. With about eight of them the processor need not wait for any one's round
+/// to end.
 template <std::size_t N>
 HWY_INLINE void HashVectors(const RoundKeys& keys, BlocksVector (&blocks)[N]) {
   const BlocksTag tag;

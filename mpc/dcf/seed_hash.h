@@ -17,9 +17,9 @@ struct Block {
 /// A public AES-128 key: of one batch of comparison functions (mpc/prss.h).
 using HashKey = std::array<unsigned char, 16>;
 
-/// AES_k(s) ^ s for each block: the Matyas-Meyer-Oseas mode under a public key k, taken to be a random function
-/// (ideal cipher), and for two keys to be two of them. All instruction sets give the same result; the best one
-/// that the processor has is taken. Its methods may be called from many threads at once.
+/// AES_k(s) ^ s for each block: the Matyas-Meyer-Oseas mode under a public key k, taken to be a random
+/// function (ideal cipher), and for two keys to be two of them. All instruction sets give the same result;
+/// the best one that the processor has is taken. Its methods may be called from many threads at once.
 class SeedHash {
  public:
   static constexpr std::size_t kRounds = 10;

@@ -23,7 +23,8 @@ struct Roles {
 enum class DealtBy { kTurn, kTheSame };
 
 /// D's side of one operation, as far as it depends on keys, operation and public sizes alone: the masks, and
-/// what is dealt to A and B. So it may run before the operation does, in another thread (mpc/dealing/preprocessing.h).
+/// what is dealt to A and B. So it may run before the operation does, in another thread
+/// (mpc/dealing/preprocessing.h).
 class Dealer {
  public:
   using Send = std::function<void(int peer, net::Bytes payload)>;
@@ -52,9 +53,9 @@ class Dealer {
   Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal) const;
   /// Makes rows [first, first + count) of a matrix: all of its rows, in their order, each once.
   using MakeRows = std::function<RingMatrix(Index first, Index count)>;
-  /// The same of a matrix of `rows` x `cols`. Narrow columns are shared modulo 2^width, and B's part of them sent in a
-  /// message of its own before the others: WireBytes in all. With narrow columns no matrix of words is there at once.
-  /// Throws ContractError on rows of another shape, before anything is sent.
+  /// The same of a matrix of `rows` x `cols`. Narrow columns are shared modulo 2^width, and B's part of them
+  /// sent in a message of its own before the others: WireBytes in all. With narrow columns no matrix of words
+  /// is there at once. Throws ContractError on rows of another shape, before anything is sent.
   Parts ShareRows(Index rows, Index cols, const MakeRows& make, Purpose purpose,
                   const NarrowColumns& narrow) const;
   /// The same modulo 2^32: B's part is sent, 4 bytes an element.

@@ -17,8 +17,8 @@ namespace trefoil::mpc {
 
 /// Runs one program many times, as the steps of a training, and deals ahead: what the operations of the first
 /// run deal is noted, and for later runs a thread of its own makes and sends it, at most some runs before the
-/// program comes there. Results, randomness and declared costs are those of dealing in line; a message dealt is
-/// counted where the program passes it.
+/// program comes there. Results, randomness and declared costs are those of dealing in line; a message dealt
+/// is counted where the program passes it.
 ///
 /// Pre: all runs take the same operations on the same shapes; a run that deals anything else than the first
 /// ends in a ContractError. Every party makes the same calls.

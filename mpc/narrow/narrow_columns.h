@@ -5,8 +5,9 @@
 
 namespace trefoil::mpc {
 
-/// How a matrix travels of which the first `columns` columns are numbers modulo 2^width: these in `width` bits each,
-/// packed over all of them, the others in words. How it is held: NarrowMatrix (mpc/narrow/narrow_matrix.h).
+/// How a matrix travels of which the first `columns` columns are numbers modulo 2^width: these in `width`
+/// bits each, packed over all of them, the others in words. How it is held: NarrowMatrix
+/// (mpc/narrow/narrow_matrix.h).
 struct NarrowColumns {
   Index columns = 0;
   int width = 64;

@@ -6,7 +6,8 @@
 
 namespace trefoil::mpc {
 
-/// A matrix with narrow columns as it is held: the packed ones in as many bytes as they need, the others in words.
+/// A matrix with narrow columns as it is held: the packed ones in as many bytes as they need, the others in
+/// words.
 struct NarrowMatrix {
   NarrowMatrix() = default;
   /// Nothing is packed.
@@ -24,8 +25,8 @@ struct NarrowMatrix {
 /// All columns as words.
 [[nodiscard]] RingMatrix Widened(NarrowMatrix x);
 
-/// So many rows at a time are made of words and of planes: planes of whatever number of columns then begin with a word, and
-/// no matrix of words is there beside the packed one.
+/// So many rows at a time are made of words and of planes: planes of whatever number of columns then begin
+/// with a word, and no matrix of words is there beside the packed one.
 inline constexpr Index kRowsAtOnce = 64;
 
 }  // namespace trefoil::mpc

@@ -19,8 +19,8 @@ class PackedMatrix {
   [[nodiscard]] Index size() const { return rows_ * cols_; }
   [[nodiscard]] int width() const { return width_; }
 
-  /// Writes rows [first, first + count), the words modulo 2^width. Rows may be written in any order, and by several threads
-  /// at once. Pre: there are such rows.
+  /// Writes rows [first, first + count), the words modulo 2^width. Rows may be written in any order, and by
+  /// several threads at once. Pre: there are such rows.
   void PutRows(Index first, Index count, ConstRows words);
 
   /// What kernels read, from number (row, col) on.

@@ -7,9 +7,9 @@
 
 namespace trefoil::mpc {
 
-/// One party's part (x_i, x_{i+1}) of a replicated sharing modulo 2^width, of rows that stand one below the other in blocks.
-/// A component of a block that is zero, by the protocol and not by chance, has no elements. As with ArithShare there is no
-/// way from here to a plain value.
+/// One party's part (x_i, x_{i+1}) of a replicated sharing modulo 2^width, of rows that stand one below the
+/// other in blocks. A component of a block that is zero, by the protocol and not by chance, has no elements.
+/// As with ArithShare there is no way from here to a plain value.
 class PackedShare {
  public:
   struct Block {

@@ -30,8 +30,8 @@ void LocalProductOfWords(ShareWords x, ShareWords y, Index count, Word* out);
 
 // The same of whole matrices. Pre: all of one shape. Throws: ContractError on different ones.
 
-/// a + b, a - b, and a + b + c + offset; where `a` is given up, in its memory: a large result in new memory is
-/// read from there before it is written.
+/// a + b, a - b, and a + b + c + offset; where `a` is given up, in its memory: a large result in new memory
+/// is read from there before it is written.
 [[nodiscard]] RingMatrix SumOf(const RingMatrix& a, const RingMatrix& b);
 [[nodiscard]] RingMatrix SumOf(RingMatrix&& a, const RingMatrix& b);
 [[nodiscard]] RingMatrix DifferenceOf(const RingMatrix& a, const RingMatrix& b);

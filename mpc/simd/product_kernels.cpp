@@ -34,8 +34,8 @@ constexpr Index kColumnsAtOnce = kWide ? 5 : 2;
 constexpr Index kInnerAtOnce = 512;
 constexpr Index kColumnsInCache = 60;
 
-/// The sum of a vector's lanes modulo 2^64. Highway's own is, for AVX-512, a function of the compiler's header that adds
-/// signed words, whose overflow is undefined.
+/// The sum of a vector's lanes modulo 2^64. Highway's own is, for AVX-512, a function of the compiler's
+/// header that adds signed words, whose overflow is undefined.
 HWY_INLINE Word SumOf(Vector lanes) {
   HWY_ALIGN std::array<Word, hn::MaxLanes(Tag())> words;
   hn::Store(lanes, Tag(), words.data());
@@ -63,8 +63,8 @@ class NumbersOfRows {
  public:
   HWY_INLINE explicit NumbersOfRows(PackedRows rows) : rows_(rows) {
 #if HWY_TARGET != HWY_SCALAR
-    // A block is what bytes can be moved within: two words. Its numbers lie within four half words, the first of which
-    // begins no more than two bytes before them.
+    // A block is what bytes can be moved within: two words. Its numbers lie within four half words, the first
+    // of which begins no more than two bytes before them.
     constexpr Index kHalvesOfBlock = 4;
     HWY_ALIGN std::array<std::int32_t, hn::MaxLanes(Halves())> halves;
     HWY_ALIGN std::array<std::uint8_t, hn::MaxLanes(Bytes())> bytes;
@@ -182,7 +182,8 @@ void PackedRowByRow(const ProductSizes& sizes, PackedRows a, ConstRows b, Mutabl
 /// the next ones want the rest of its lines.
 constexpr Index kSummandsAtOnce = 32;
 
-/// Adds `inner` summands, from row k0 of `a` on, to V vectors of result rows, from row i0 on, times C result columns.
+/// Adds `inner` summands, from row k0 of `a` on, to V vectors of result rows, from row i0 on, times C result
+/// columns.
 template <Index V, Index C, class Left>
 HWY_INLINE void AddOuter(Index inner, const Left& a, Index k0, Index i0, ConstRows b, MutableRows c) {
   const Tag tag;

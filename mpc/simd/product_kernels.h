@@ -12,7 +12,8 @@ struct ProductSizes {
 
 /// c(i, j) += sum over k of a(i, k) * b(j, k) modulo 2^64: both operands row by row. Vectors run along k, so
 /// that all numbers of columns are equally fast; best where `inner` is long. All instruction sets give
-/// the same result; the best one that the processor has is taken. Packed numbers become words where they are multiplied.
+/// the same result; the best one that the processor has is taken. Packed numbers become words where they are
+/// multiplied.
 void AddRowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
 void AddRowByRowProduct(const ProductSizes& sizes, PackedRows a, ConstRows b, MutableRows c);
 

@@ -3,9 +3,9 @@
 
 namespace trefoil::mpc {
 
-// Kernels of truncation by a masked opening (docs/reference/protocols.md, "Truncation"): the shifts of `count` words,
-// each in one pass, since they take as long as memory does. All instruction sets give the same result; the
-// best one that the processor has is taken. Pre: 1 <= bits <= 62.
+// Kernels of truncation by a masked opening (docs/reference/protocols.md, "Truncation"): the shifts of
+// `count` words, each in one pass, since they take as long as memory does. All instruction sets give the same
+// result; the best one that the processor has is taken. Pre: 1 <= bits <= 62.
 
 /// Of each word r = r_m 2^63 + r_l: quotients = r_l >> bits, tops = r_m.
 void QuotientsAndTops(const Word* r, int bits, Index count, Word* quotients, Word* tops);

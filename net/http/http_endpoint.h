@@ -23,14 +23,14 @@ struct HttpAnswer {
 /// Whether `host` is an address in figures, and no name.
 [[nodiscard]] bool IsAddress(const std::string& host);
 
-/// A small HTTP/1.1 server: GET and HEAD, one request a connection, at most sixteen connections at once, each for at most
-/// five seconds and with at most 8 KiB of request. Where one more comes, one of the sixteen is drawn and gives way, so that
-/// whoever keeps them busy does not always win; how many did is logged, at most once a minute and at the end. It runs in a
-/// thread of its own until it is destroyed.
+/// A small HTTP/1.1 server: GET and HEAD, one request a connection, at most sixteen connections at once, each
+/// for at most five seconds and with at most 8 KiB of request. Where one more comes, one of the sixteen is
+/// drawn and gives way, so that whoever keeps them busy does not always win; how many did is logged, at most
+/// once a minute and at the end. It runs in a thread of its own until it is destroyed.
 ///
-/// What is for a browser (HttpAnswer::policy) may not be kept, framed or read by pages of other sites, and is refused
-/// with status 403 where Host is neither an address in figures nor localhost: a site whose name has been made to lead to
-/// this machine (DNS rebinding) would be taken for this one.
+/// What is for a browser (HttpAnswer::policy) may not be kept, framed or read by pages of other sites, and is
+/// refused with status 403 where Host is neither an address in figures nor localhost: a site whose name has
+/// been made to lead to this machine (DNS rebinding) would be taken for this one.
 class HttpEndpoint {
  public:
   /// Called in the endpoint's thread with the path of the request, as "/metrics", without a query. What it

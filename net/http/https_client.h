@@ -20,7 +20,8 @@ class WrongServer : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Who is asked. Its certificate is known by its fingerprint alone (net/certificates/certificate.h): no authority, no host name.
+/// Who is asked. Its certificate is known by its fingerprint alone (net/certificates/certificate.h): no
+/// authority, no host name.
 struct HttpsPeer {
   std::string host;
   std::uint16_t port = 0;
@@ -43,8 +44,9 @@ struct HttpsReply {
   std::string body;
 };
 
-/// POSTs a body over TLS 1.3, and waits for the answer, of at most 64 KiB. Nothing is sent before the certificate was seen to
-/// be the right one. Blocks. Throws WrongServer, or HttpsError; what `read` and `on_sent` throw.
+/// POSTs a body over TLS 1.3, and waits for the answer, of at most 64 KiB. Nothing is sent before the
+/// certificate was seen to be the right one. Blocks. Throws WrongServer, or HttpsError; what `read` and
+/// `on_sent` throw.
 [[nodiscard]] HttpsReply Post(const HttpsPeer& peer, const std::string& target, const HttpsBody& body);
 
 }  // namespace trefoil::net

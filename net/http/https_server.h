@@ -21,8 +21,8 @@ struct UploadHead {
   std::string address{};         ///< who sends it
 };
 
-/// What becomes of one request's body, which comes in pieces. Destroyed when the connection has ended, which may be at any
-/// time. What a function throws becomes an answer of status 500, or 507 for lack of storage.
+/// What becomes of one request's body, which comes in pieces. Destroyed when the connection has ended, which
+/// may be at any time. What a function throws becomes an answer of status 500, or 507 for lack of storage.
 class Upload {
  public:
   /// The most that PrefixBytes() may say.
@@ -31,10 +31,11 @@ class Upload {
   virtual ~Upload() = default;
   /// With how many bytes the body must begin.
   [[nodiscard]] virtual std::size_t PrefixBytes() const = 0;
-  /// These bytes, in memory that was there before. An answer ends the request; without one its sender counts as known.
+  /// These bytes, in memory that was there before. An answer ends the request; without one its sender counts
+  /// as known.
   [[nodiscard]] virtual std::optional<HttpAnswer> Begin(std::span<const std::uint8_t> prefix) = 0;
-  /// Behind Begin(), where the server has a place for the request: what it needs it takes here, not before. An answer ends
-  /// it.
+  /// Behind Begin(), where the server has a place for the request: what it needs it takes here, not before.
+  /// An answer ends it.
   [[nodiscard]] virtual std::optional<HttpAnswer> Admitted() { return {}; }
   /// The next bytes behind them. An answer ends the request.
   [[nodiscard]] virtual std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) = 0;
@@ -42,8 +43,8 @@ class Upload {
   [[nodiscard]] virtual HttpAnswer End() = 0;
 };
 
-/// What a server may spend. The connections of senders that are not known yet are limited as HalfOpenConnections says
-/// (net/start/half_open.h).
+/// What a server may spend. The connections of senders that are not known yet are limited as
+/// HalfOpenConnections says (net/start/half_open.h).
 struct HttpsLimits {
   std::chrono::milliseconds unknown{10'000};  ///< a connection until its sender is known: TLS, header, prefix
   std::chrono::milliseconds piece{30'000};    ///< for each piece of a known sender's body
@@ -61,13 +62,14 @@ struct HttpsServerConfig {
   std::function<std::unique_ptr<Upload>(const UploadHead& head)> open{};
 };
 
-/// A small HTTPS server that takes uploads: TLS 1.3, its own certificate, nobody else's asked for; POST with a
-/// Content-Length, one request a connection, at most 8 KiB of header. Memory: about 100 KiB a connection, one
-/// piece more for each known sender. It runs in two threads of its own until it is destroyed, which waits for an End() that is
-/// under way. `open`, Begin(), Admitted() and Take() are called in the first one.
+/// A small HTTPS server that takes uploads: TLS 1.3, its own certificate, nobody else's asked for; POST with
+/// a Content-Length, one request a connection, at most 8 KiB of header. Memory: about 100 KiB a connection,
+/// one piece more for each known sender. It runs in two threads of its own until it is destroyed, which waits
+/// for an End() that is under way. `open`, Begin(), Admitted() and Take() are called in the first one.
 class HttpsServer {
  public:
-  /// Throws ConfigError if the port cannot be opened or the identity not be used, as OpenPort and UseIdentity.
+  /// Throws ConfigError if the port cannot be opened or the identity not be used, as OpenPort and
+  /// UseIdentity.
   explicit HttpsServer(HttpsServerConfig config);
   ~HttpsServer();
   HttpsServer(const HttpsServer&) = delete;

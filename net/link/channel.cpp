@@ -269,8 +269,8 @@ bool Channel::SendNow() {
   return !HasFrames();
 }
 
-// Writes the output from that byte on, as much at a time as the socket takes: Asio alone would write 64 KiB and then turn
-// to other work.
+// Writes the output from that byte on, as much at a time as the socket takes: Asio alone would write 64 KiB
+// and then turn to other work.
 void Channel::WriteOn(std::size_t from) {
   writing_ = true;
   asio::async_write(

@@ -4,12 +4,12 @@
 
 namespace trefoil::net {
 
-/// What all TLS of this program has in common: version 1.3 alone, and no session is resumed. Throws ConfigError where OpenSSL
-/// does not have it.
+/// What all TLS of this program has in common: version 1.3 alone, and no session is resumed. Throws
+/// ConfigError where OpenSSL does not have it.
 [[nodiscard]] SslContextPtr MakeTlsSettings();
 
-/// Lets connections show this identity. Throws ConfigError if it cannot be used: unreadable, key of another certificate,
-/// expired; PassingError if it is not valid yet.
+/// Lets connections show this identity. Throws ConfigError if it cannot be used: unreadable, key of another
+/// certificate, expired; PassingError if it is not valid yet.
 void UseIdentity(SSL_CTX* context, const Identity& identity);
 
 /// X509_V_OK if the certificate is valid today, otherwise OpenSSL's code for why not.

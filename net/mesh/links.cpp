@@ -77,8 +77,8 @@ void Links::OnFrame(int peer, Frame frame) {
 void Links::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
   const Failure failure = FailureOf(self_, peer, reason);
-  // A breach is named at once, by all three: who is accused may accuse the one that found it. Who has given up a link
-  // may have been told of one by the third party, whose own word is still on its way.
+  // A breach is named at once, by all three: who is accused may accuse the one that found it. Who has given
+  // up a link may have been told of one by the third party, whose own word is still on its way.
   if (reason.code != AbortCode::kPeerLost) return Lose(failure);
   const bool first = reported_ == std::array<bool, kParties>{};
   reported_.at(static_cast<std::size_t>(peer)) = true;

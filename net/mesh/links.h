@@ -9,8 +9,9 @@
 
 namespace trefoil::net {
 
-/// The two links of one party while a job runs, on the I/O thread. What arrives goes to the mailbox. When one peer is
-/// lost, the other one is told which, before the link to it is closed, so that both remaining parties name the same.
+/// The two links of one party while a job runs, on the I/O thread. What arrives goes to the mailbox. When one
+/// peer is lost, the other one is told which, before the link to it is closed, so that both remaining parties
+/// name the same.
 class Links {
  public:
   Links(asio::io_context& io, int self, Mailbox& mailbox);

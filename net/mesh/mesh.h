@@ -49,8 +49,8 @@ struct MeshConfig {
 ///
 /// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
 /// lost (not the one that reported it), BudgetError if it aborted because of its privacy budget, or
-/// ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the other. A peer that
-/// has finished is not lost: what it sent is delivered first, and only waiting for more fails.
+/// ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the other. A
+/// peer that has finished is not lost: what it sent is delivered first, and only waiting for more fails.
 ///
 /// Destruction finishes: queued messages are delivered (for at most peer_timeout) and the links closed in
 /// order. During stack unwinding it aborts with kInternal instead. Abort returns when the reason is on its

@@ -21,8 +21,8 @@ void CheckMeshConfig(const MeshConfig& config);
 [[nodiscard]] std::shared_ptr<const TlsContext> MakeTlsContextFor(const MeshConfig& config,
                                                                   const PeerEndpoint& peer);
 
-/// This party's hello with a fresh nonce and the certificates that it knows the parties by. Throws ConfigError
-/// if one cannot be read.
+/// This party's hello with a fresh nonce and the certificates that it knows the parties by. Throws
+/// ConfigError if one cannot be read.
 [[nodiscard]] Hello MakeHello(const MeshConfig& config, Purpose purpose);
 
 void Log(const MeshConfig& config, const std::string& line);

@@ -50,9 +50,10 @@ struct Hello {
 /// parties.
 [[nodiscard]] SessionId MakeSession(const std::array<Nonce, kParties>& nonces);
 
-/// Throws ConfigError unless `theirs`, the greeting of `peer`, fits `mine`: the same version, from that party to this one,
-/// as many ranks, the same one of them, and the same certificates of all three parties. Somebody who has put a certificate
-/// of their own between two parties, so that each takes it for the other's, is found by the third one's pins.
+/// Throws ConfigError unless `theirs`, the greeting of `peer`, fits `mine`: the same version, from that party
+/// to this one, as many ranks, the same one of them, and the same certificates of all three parties. Somebody
+/// who has put a certificate of their own between two parties, so that each takes it for the other's, is
+/// found by the third one's pins.
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer);
 
 /// Whether the jobs are to be compared (a check without a job is not) and differ.

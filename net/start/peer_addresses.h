@@ -9,9 +9,9 @@ namespace trefoil::net {
 /// An address in digits. An IPv4 address that came as an IPv6 one ("::ffff:10.0.0.1") is written as IPv4.
 [[nodiscard]] std::string AddressText(const asio::ip::address& address);
 
-/// The addresses that some hosts have now. Names are looked up by Start and then again half a minute after each
-/// round, until Stop, since a name may get its address late. What was found stays until a look-up finds another.
-/// All calls are made on the I/O thread; the object must outlive its operations.
+/// The addresses that some hosts have now. Names are looked up by Start and then again half a minute after
+/// each round, until Stop, since a name may get its address late. What was found stays until a look-up finds
+/// another. All calls are made on the I/O thread; the object must outlive its operations.
 class PeerAddresses {
  public:
   /// `hosts`: names, or addresses in digits, which are known at once and never looked up.

@@ -5,9 +5,9 @@
 
 namespace trefoil::protocols {
 
-// x 2^d modulo 2^64, with d = 64 - bits, is the number modulo 2^bits in the upper bits of a word; the lower ones are
-// zeros, so that dividing by 2^d rounds nothing. What a truncation gives of words beyond its range is in the
-// document's section.
+// x 2^d modulo 2^64, with d = 64 - bits, is the number modulo 2^bits in the upper bits of a word; the lower
+// ones are zeros, so that dividing by 2^d rounds nothing. What a truncation gives of words beyond its range
+// is in the document's section.
 mpc::ArithShare Lift(mpc::Context& party, const mpc::ArithShare& x, int bits) {
   Require(bits >= 2 && bits <= 63, "Lift: 2 to 63 bits");
   const int shift = 64 - bits;

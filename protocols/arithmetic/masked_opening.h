@@ -8,15 +8,15 @@
 namespace trefoil::protocols {
 
 /// One use of the masked opening with a dealer, the pattern behind truncation, bit conversion and
-/// trigonometric series (docs/reference/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals
-/// shares of what depends on r alone; A and B open c = x + r to each other only; the result is a 2-of-2
+/// trigonometric series (docs/reference/protocols.md, "Masked opening"): dealer D knows a uniform mask r and
+/// deals shares of what depends on r alone; A and B open c = x + r to each other only; the result is a 2-of-2
 /// sharing between A and B, linear in what was dealt with coefficients that both know, and is re-shared to
 /// all three. D never sees c, A and B never see r.
 ///
 /// An object is one operation: it draws each of its streams once, and opens one value. Every step that draws,
 /// sends or receives is taken at most once, in one of its forms; a second time it throws ContractError at all
-/// three parties, before it does anything. Every party makes the same calls; where a role has no part in a step, it
-/// returns an empty matrix and sends nothing.
+/// three parties, before it does anything. Every party makes the same calls; where a role has no part in a
+/// step, it returns an empty matrix and sends nothing.
 class MaskedOpening {
  public:
   /// Takes the next roles and operation numbers.
@@ -49,8 +49,8 @@ class MaskedOpening {
   /// D's `values` become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part sent by D.
   /// Offline: 8 bytes an element from D.
   [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values);
-  /// The same modulo 2^32, for what no more than 32 bits are opened of. Offline: 4 bytes an element from D. The same
-  /// step as Deal.
+  /// The same modulo 2^32, for what no more than 32 bits are opened of. Offline: 4 bytes an element from D.
+  /// The same step as Deal.
   using DealingHalves = std::function<mpc::HalfMatrix(const mpc::Dealer&)>;
   [[nodiscard]] mpc::HalfMatrix DealHalves(mpc::Index rows, mpc::Index cols, const DealingHalves& values);
   /// The same for a quantity that depends on D's shares of x, so that it counts as online; of A's and B's
@@ -91,8 +91,8 @@ class MaskedOpening {
   /// that from D.
   [[nodiscard]] Part BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
                                int bits = 64);
-  /// The same for floor(x / 2^dropped), or one or two less where the parts' low bits carry, modulo 2^(64 - dropped): each
-  /// part loses its low bits before it is masked. Pre: 0 <= dropped, bits + dropped <= 64.
+  /// The same for floor(x / 2^dropped), or one or two less where the parts' low bits carry, modulo 2^(64 -
+  /// dropped): each part loses its low bits before it is masked. Pre: 0 <= dropped, bits + dropped <= 64.
   [[nodiscard]] Part BeginOpenQuotient(const mpc::AdditiveShare& x, int dropped, const mpc::RingMatrix& mask,
                                        int bits);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.

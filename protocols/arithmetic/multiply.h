@@ -20,7 +20,8 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::ArithShare& x,
                                                         const mpc::ArithShare& y);
 
-/// The same of numbers modulo 2^width: the products are known modulo 2^width. Components that are zero take no time.
+/// The same of numbers modulo 2^width: the products are known modulo 2^width. Components that are zero take
+/// no time.
 [[nodiscard]] mpc::AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::PackedShare& x,
                                                     const mpc::ArithShare& y);
 [[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::PackedShare& x,

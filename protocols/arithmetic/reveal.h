@@ -36,7 +36,8 @@ enum class ReleaseReason : std::uint8_t {
 /// What is opened for that reason, to whom, and what protects it: a phrase of one line.
 [[nodiscard]] std::string SentenceOf(ReleaseReason reason);
 
-/// Opens a sharing to all three parties. With RevealTo, RevealBits and HandOut, the only way from a share to a value.
+/// Opens a sharing to all three parties. With RevealTo, RevealBits and HandOut, the only way from a share to
+/// a value.
 /// Cost:   1 round, 8 bytes an element from each party (3 words).
 /// Throws: NetworkError, ProtocolError.
 [[nodiscard]] mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x, ReleaseReason reason);
@@ -60,10 +61,10 @@ enum class ReleaseReason : std::uint8_t {
 [[nodiscard]] mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x, ReleaseReason reason);
 [[nodiscard]] mpc::Cost RevealBitsCost(mpc::Index planes, mpc::Index count);
 
-/// This party's two components, own and next, for somebody who is no party: sealed to that person at once, they leave
-/// this machine in no other form. Whoever has two parties' components has the value, and of three sees whether they
-/// agree. Nothing is sent. Pre: a fresh sharing, as Reshare makes one; of another one the components could tell of what
-/// it was computed from.
+/// This party's two components, own and next, for somebody who is no party: sealed to that person at once,
+/// they leave this machine in no other form. Whoever has two parties' components has the value, and of three
+/// sees whether they agree. Nothing is sent. Pre: a fresh sharing, as Reshare makes one; of another one the
+/// components could tell of what it was computed from.
 [[nodiscard]] std::array<mpc::RingMatrix, 2> HandOut(const mpc::ArithShare& x, ReleaseReason reason);
 
 }  // namespace trefoil::protocols

@@ -15,8 +15,8 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-/// How each element, modulo 2^width, is multiplied by a factor, divided and rounded. A word is w_m 2^(width - 1) +
-/// w_l, of which bits from `width` upwards are anything.
+/// How each element, modulo 2^width, is multiplied by a factor, divided and rounded. A word is w_m 2^(width -
+/// 1) + w_l, of which bits from `width` upwards are anything.
 struct Division {
   int bits;
   Range range;
@@ -60,8 +60,8 @@ RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, const Division& divi
   return out;
 }
 
-/// Deals SplitMask; for exact rounding also a key for each element of r, of the function z -> [z < factor r modulo
-/// 2^bits].
+/// Deals SplitMask; for exact rounding also a key for each element of r, of the function z -> [z < factor r
+/// modulo 2^bits].
 DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
   const int bits = division.bits;
   if (division.rounding == Rounding::kStochastic) {
@@ -134,11 +134,11 @@ RingMatrix HalfOfResult(MaskedOpening& opening, const Division& division, const 
   return half;
 }
 
-/// The truncation; `begin` starts the opening of x + offset + r, modulo 2^width, with the mask r. With c = x + offset
-/// + r = c_m 2^(width - 1) + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^(width - 1). So the
-/// quotient of factor c_l, less that of factor r_l, + (c_m ^ r_m) OfTop - OfOffset is floor(factor x / 2^bits) +
-/// [factor c < factor r modulo 2^bits]. The last term is the coin of stochastic rounding; exact rounding takes it
-/// off.
+/// The truncation; `begin` starts the opening of x + offset + r, modulo 2^width, with the mask r. With c = x
+/// + offset + r = c_m 2^(width - 1) + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m)
+/// 2^(width - 1). So the quotient of factor c_l, less that of factor r_l, + (c_m ^ r_m) OfTop - OfOffset is
+/// floor(factor x / 2^bits) + [factor c < factor r modulo 2^bits]. The last term is the coin of stochastic
+/// rounding; exact rounding takes it off.
 template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Begin begin) {

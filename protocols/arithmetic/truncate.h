@@ -23,8 +23,8 @@ enum class Range {
 /// Secrecy: semi-honest, one corruption. Stochastic: the coin's threshold is known to all three, so the ideal
 ///          functionality publishes it: a bound on a result must hold for both outcomes. Exact: the ideal
 ///          functionality publishes nothing; the keys hide the mask under the assumption of mpc/dcf/dcf.h.
-/// Source:  docs/reference/protocols.md, "Truncation" (masked opening with a dealer; never wraps since |x| is below
-///          half of the ring).
+/// Source:  docs/reference/protocols.md, "Truncation" (masked opening with a dealer; never wraps since |x| is
+///          below half of the ring).
 [[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits,
                                        Range range = Range::kSigned,
                                        Rounding rounding = Rounding::kStochastic);
@@ -57,21 +57,22 @@ struct NarrowFactor {
   mpc::Word factor = 1;
 };
 
-/// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter, and only
-/// these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it takes no bit of the
-/// width; the result is shared modulo 2^64.
-/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), the same in every run of a
-///         program that is dealt ahead, as what is dealt depends on it.
-/// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is opened.
+/// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter,
+/// and only these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it
+/// takes no bit of the width; the result is shared modulo 2^64.
+/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), the same in every run
+///         of a program that is dealt ahead, as what is dealt depends on it.
+/// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is
+///         opened.
 /// Throws: as Truncate.
 [[nodiscard]] mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
                                              const NarrowFactor& narrow,
                                              Rounding rounding = Rounding::kStochastic);
 [[nodiscard]] mpc::Cost TruncateNarrowCost(mpc::Index count, int bits, Rounding rounding, int width);
 
-/// Truncates a matrix of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the dealer), with the same
-/// roles. Halves are numbers modulo 2^width: of a word only the low `width` bits matter, and only these are opened; the
-/// result is shared modulo 2^64.
+/// Truncates a matrix of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the dealer),
+/// with the same roles. Halves are numbers modulo 2^width: of a word only the low `width` bits matter, and
+/// only these are opened; the result is shared modulo 2^64.
 /// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2).
 /// Cost:   TruncatePairCost: as TruncateCost, but width / 8 bytes in place of a word where x is opened.
 /// Throws: as Truncate.

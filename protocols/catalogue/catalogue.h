@@ -79,8 +79,8 @@ struct FurtherRow {
   Size size;
 };
 
-/// What a protocol declares of itself, once: `bench`, the table and the tests over all protocols (cost, secrecy,
-/// faults, streams) read it.
+/// What a protocol declares of itself, once: `bench`, the table and the tests over all protocols (cost,
+/// secrecy, faults, streams) read it.
 struct Entry {
   std::string name;  ///< as `bench` calls it; the forms of one operation may be several entries, side by side
   Row row;

@@ -14,8 +14,8 @@ struct SmallTables {
 };
 
 /// Each table's entry at x modulo 2^bits, for every ring element x: a row a table, a column an element (row
-/// by row). A one-hot vector of the mask is dealt, and rotated by what is opened (docs/reference/protocols.md, "Small
-/// tables").
+/// by row). A one-hot vector of the mask is dealt, and rotated by what is opened
+/// (docs/reference/protocols.md, "Small tables").
 /// Cost:   2 rounds; online bits / 8 bytes an element and 8 a table and element from A and from B; offline
 ///         8 * 2^bits bytes an element.
 /// Throws: ContractError on malformed tables, before anything is sent; NetworkError, ProtocolError.

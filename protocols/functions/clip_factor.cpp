@@ -80,7 +80,8 @@ ClipTable LinearTable(double clip, double s_max, int input_bits, int norm_bits) 
 }
 
 /// Constant pieces: on t <= s' < u the factor is that of the largest s, rounded down. s' is s in units of
-/// 2^-norm_bits, exact or (where bits are dropped) rounded down, or one or two less, so that s is below s' + 3.
+/// 2^-norm_bits, exact or (where bits are dropped) rounded down, or one or two less, so that s is below s' +
+/// 3.
 ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits) {
   const double clip_in_units = std::sqrt(std::ldexp(clip * clip, norm_bits));
   const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, norm_bits))) + 1;

@@ -33,15 +33,16 @@ struct ClipTable {
                                          const mpc::AdditiveShare& s);
 [[nodiscard]] mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count);
 
-/// Clip factors, and for each whether it is 1 because the squared norm lies in the table's first piece: 1, or 0.
+/// Clip factors, and for each whether it is 1 because the squared norm lies in the table's first piece: 1, or
+/// 0.
 struct FactorsAndWithin {
   mpc::ArithShare factors;
   mpc::ArithShare within;
 };
 
-/// The same factors, by the same comparisons. `within` is 0 or 1 for every s of ClipFactor's domain and every coin; it is 0
-/// above C^2, and 1 below it but for a part of 10^-13 and three units of the resolution that s is compared at, of which C^2
-/// has 1024 or more.
+/// The same factors, by the same comparisons. `within` is 0 or 1 for every s of ClipFactor's domain and every
+/// coin; it is 0 above C^2, and 1 below it but for a part of 10^-13 and three units of the resolution that s
+/// is compared at, of which C^2 has 1024 or more.
 /// Cost: ClipFactorAndWithinCost: as ClipFactor; in latency form one looked-up number an element more.
 [[nodiscard]] FactorsAndWithin ClipFactorAndWithin(mpc::Context& party, const ClipTable& table,
                                                    const mpc::AdditiveShare& s);

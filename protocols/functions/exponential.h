@@ -17,8 +17,8 @@ struct ExponentialOptions {
 
 /// e^x as a public table of polynomial pieces, with its error. For the exact e^x of lowest <= x <= highest
 ///   |y - e^x| < relative * max(1, e^x) + absolute,
-/// whatever the coins. y is never negative, and wherever e^x > relative it is above e^x - 2^-output_bits: only
-/// the last coin can put it below e^x.
+/// whatever the coins. y is never negative, and wherever e^x > relative it is above e^x - 2^-output_bits:
+/// only the last coin can put it below e^x.
 struct ExponentialTable {
   PiecewisePolynomial pieces;
   int output_bits = 16;

@@ -24,7 +24,8 @@ struct PiecewisePolynomial {
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
   /// Low bits that thresholds leave out, in latency form only (`width` is then of what is compared): then
-  /// either of two pieces may be taken for an element next to their threshold. Dropped only of a 3-of-3 sharing.
+  /// either of two pieces may be taken for an element next to their threshold. Dropped only of a 3-of-3
+  /// sharing.
   Blur blur{};
 };
 
@@ -35,7 +36,8 @@ struct PiecewisePolynomial {
                                      const mpc::ArithShare& x, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost LookUpCost(const PiecewisePolynomial& table, mpc::Index count,
                                    Form form = Form::kBulk);
-/// The same of a 3-of-3 sharing, in latency form: a local product's, which so need not be re-shared before. Cost: 2 rounds.
+/// The same of a 3-of-3 sharing, in latency form: a local product's, which so need not be re-shared before.
+/// Cost: 2 rounds.
 [[nodiscard]] mpc::ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& table,
                                      const mpc::AdditiveShare& x);
 [[nodiscard]] mpc::Cost LookUpOfSumCost(const PiecewisePolynomial& table, mpc::Index count);
@@ -51,19 +53,21 @@ struct PiecewisePolynomial {
 [[nodiscard]] mpc::Cost EvaluateCost(const PiecewisePolynomial& function, mpc::Index count,
                                      Form form = Form::kBulk);
 
-/// What each element's piece gives, and whether the element lies in the first piece, as 0 or 1, of the shape of x.
+/// What each element's piece gives, and whether the element lies in the first piece, as 0 or 1, of the shape
+/// of x.
 struct ValuesAndFirst {
   mpc::ArithShare values;
   mpc::ArithShare in_first;
 };
 
-/// Evaluate in bulk form, by the same comparisons: `in_first` is 1 exactly where the first piece was evaluated. Pre, cost,
-/// throws: as Evaluate.
+/// Evaluate in bulk form, by the same comparisons: `in_first` is 1 exactly where the first piece was
+/// evaluated. Pre, cost, throws: as Evaluate.
 [[nodiscard]] ValuesAndFirst EvaluateAndFirst(mpc::Context& party, const PiecewisePolynomial& function,
                                               const mpc::ArithShare& x);
 [[nodiscard]] mpc::Cost EvaluateAndFirstCost(const PiecewisePolynomial& function, mpc::Index count);
 
-/// With 1 for the first piece and 0 for the others behind the coefficients, and behind the origin if there is one.
+/// With 1 for the first piece and 0 for the others behind the coefficients, and behind the origin if there is
+/// one.
 [[nodiscard]] PiecewisePolynomial WithFirstTerm(PiecewisePolynomial function);
 
 }  // namespace trefoil::protocols

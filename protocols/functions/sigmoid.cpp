@@ -15,7 +15,8 @@ using mpc::Word;
 constexpr int kSinCosBits = 30;
 constexpr int kSeriesBits = 28;
 
-/// What is dealt, the public factors and the sums of their products are words modulo 2^kWidth, at these scales.
+/// What is dealt, the public factors and the sums of their products are words modulo 2^kWidth, at these
+/// scales.
 struct WholeWords {
   using Matrix = RingMatrix;
   static constexpr int kDealtBits = 28;

@@ -23,16 +23,16 @@ struct SigmoidSeries {
 /// ContractError.
 [[nodiscard]] const SigmoidSeries& SigmoidSeriesFor(double logit_bound);
 
-/// In how many bits a series' terms are dealt, added up and opened, and so how far the sum is off before it is truncated
-/// to the result's scale (EvaluationError).
+/// In how many bits a series' terms are dealt, added up and opened, and so how far the sum is off before it
+/// is truncated to the result's scale (EvaluationError).
 enum class SeriesWords {
   kHalf,   ///< 32 bits, half of the bytes: for results of at most kMostBitsOfHalfWords fraction bits
   kWhole,  ///< 64 bits: for results of at most 55 fraction bits
 };
 inline constexpr int kMostBitsOfHalfWords = 29;
 
-/// How far a sum of terms may be from the series: 3e-4, or 2^-20 in whole words. The error depends on masks that the
-/// dealer knows, and on what A and B open. Source: scripts/derive/sigmoid_series.py.
+/// How far a sum of terms may be from the series: 3e-4, or 2^-20 in whole words. The error depends on masks
+/// that the dealer knows, and on what A and B open. Source: scripts/derive/sigmoid_series.py.
 [[nodiscard]] double EvaluationError(SeriesWords words);
 
 /// How a sigmoid is computed.
@@ -42,11 +42,11 @@ struct SigmoidOptions {
   SeriesWords words = SeriesWords::kHalf;
 };
 
-/// The sigmoid of each element, at the scale of x: within series.error, EvaluationError and one unit of the scale, and
-/// never further than series.excess and these outside [0, 1].
+/// The sigmoid of each element, at the scale of x: within series.error, EvaluationError and one unit of the
+/// scale, and never further than series.excess and these outside [0, 1].
 /// Pre:    log2_period + frac_bits <= 64; fraction bits as SeriesWords has them; any ring value.
-/// Cost:   3 rounds; with K terms at most K + 8 words an element (K + 2 of them offline), or 2K + 8 (2K + 2), see
-///         SigmoidCost.
+/// Cost:   3 rounds; with K terms at most K + 8 words an element (K + 2 of them offline), or 2K + 8 (2K + 2),
+///         see SigmoidCost.
 /// Source: docs/reference/protocols.md, "Trigonometric series" (masked opening modulo the period).
 [[nodiscard]] mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x,
                                       const SigmoidSeries& series, const SigmoidOptions& options = {});

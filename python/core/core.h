@@ -1,8 +1,8 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
-/// The parts of the module trefoil._core, each of which adds what it is named after. They know the public headers alone
-/// (include/trefoil); the package in Python makes its own interface of them.
+/// The parts of the module trefoil._core, each of which adds what it is named after. They know the public
+/// headers alone (include/trefoil); the package in Python makes its own interface of them.
 namespace trefoil::python {
 
 void AddErrors(pybind11::module_& m);

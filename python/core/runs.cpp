@@ -121,8 +121,9 @@ std::string EvaluationJson(const py::dict& model, const InputFiles& records) {
 }  // namespace
 
 void AddRuns(py::module_& m) {
-  // Looks NumPy's functions up. pybind11 does so at the first array, and two threads that came to that at a time would
-  // wait for each other for ever. Not when the module is loaded: a party's process goes without NumPy.
+  // Looks NumPy's functions up. pybind11 does so at the first array, and two threads that came to that at a
+  // time would wait for each other for ever. Not when the module is loaded: a party's process goes without
+  // NumPy.
   m.def("load_numpy", [] { (void)py::dtype::of<double>(); });
   py::class_<Stop>(m, "Stop").def(py::init<>()).def("request", &Stop::Request);
   m.def("simulate", &SimulateJob, py::arg("job"), py::arg("inputs"), py::arg("on_step").none(true),

@@ -14,8 +14,8 @@
 
 namespace trefoil::python {
 
-/// A party's program that an object of Python stands for (trefoil._calls.Calls): numbers pass as the bytes of doubles, rows
-/// and keys as those of 64-bit integers. The library calls it without the interpreter's lock.
+/// A party's program that an object of Python stands for (trefoil._calls.Calls): numbers pass as the bytes of
+/// doubles, rows and keys as those of 64-bit integers. The library calls it without the interpreter's lock.
 class PythonProgram final : public VectorProgram {
  public:
   /// With the lock. `calls` outlives the object.

@@ -69,7 +69,8 @@ void RequireSameData(const dp::Ledger& ledger, const std::string& data,
                   file.string()));
 }
 
-/// The filter of the ledger, or that which a new one gets. Throws ConfigError where it is not the one asked for.
+/// The filter of the ledger, or that which a new one gets. Throws ConfigError where it is not the one asked
+/// for.
 dp::FilterTerms TermsFor(const dp::Ledger& ledger, const BudgetRequest& request, const fs::path& file) {
   if (!ledger.terms()) {
     const auto mode = request.mode.value_or(dp::FilterMode::kRdp);
@@ -227,8 +228,8 @@ void LedgerFile::SettleDead(const std::string& time) {
 
 void LedgerFile::Begin(const std::string& data, const dp::FilterTerms& terms,
                        const std::optional<PopulationClaim>& population) {
-  // First of all: what is refused leaves the ledger as it is, and a record that is known without a ledger's line is
-  // asked about once too often, not once too little.
+  // First of all: what is refused leaves the ledger as it is, and a record that is known without a ledger's
+  // line is asked about once too often, not once too little.
   if (population && !population->known) KnownRecords(chain_.file()).Enter(*population);
   if (ledger_.data().empty()) {
     Append(dp::Ledger::DataEntry(data, terms));

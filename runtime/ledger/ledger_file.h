@@ -22,8 +22,8 @@ struct BudgetRequest {
   double delta = 0;
   dp::TrainingRecord before{};           ///< of a resumed run: what those sessions executed
   std::optional<dp::FilterMode> mode{};  ///< that the ledger has to have; a new one without has kRdp
-  std::optional<PopulationClaim>
-      population{};  ///< of which the data set is; empty: that of the ledger, if any
+  /// Of which the data set is; empty: that of the ledger, if any.
+  std::optional<PopulationClaim> population{};
 };
 
 /// What a request comes to: epsilons of an insider, by the ledger's filter.
@@ -64,30 +64,31 @@ class LedgerFile {
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
 
-  /// Fixes the filter of a new ledger, before its first job: `data` and `population` as BudgetRequest's. Throws
-  /// ConfigError where the ledger has one, or is of version 1; else as Reserve.
+  /// Fixes the filter of a new ledger, before its first job: `data` and `population` as BudgetRequest's.
+  /// Throws ConfigError where the ledger has one, or is of version 1; else as Reserve.
   void Open(const std::string& data, const dp::FilterTerms& terms,
             const std::optional<PopulationClaim>& population = {});
 
-  /// Declares a data set to be one of the ledger's population, which the ledger gets where it has none; then its jobs
-  /// are charged to the same budget. A new ledger gets its filter as by Reserve, from a request without a job. Returns
-  /// false, and changes nothing, where it was declared before. Throws as Reserve but for BudgetError; ConfigError where
-  /// a ledger without a population is of other data, which has to be declared first.
+  /// Declares a data set to be one of the ledger's population, which the ledger gets where it has none; then
+  /// its jobs are charged to the same budget. A new ledger gets its filter as by Reserve, from a request
+  /// without a job. Returns false, and changes nothing, where it was declared before. Throws as Reserve but
+  /// for BudgetError; ConfigError where a ledger without a population is of other data, which has to be
+  /// declared first.
   bool Declare(const BudgetRequest& request);
 
-  /// Enters jobs in a closed ledger, all or none; a new one becomes closed. Throws as Reserve, and ConfigError
-  /// for a ledger that is not closed, or where a job has begun.
+  /// Enters jobs in a closed ledger, all or none; a new one becomes closed. Throws as Reserve, and
+  /// ConfigError for a ledger that is not closed, or where a job has begun.
   BudgetAnswer Enter(const std::vector<BudgetRequest>& jobs);
 
   /// Settles jobs that died, cuts off a line that was not written to its end, and reserves; a run that the
-  /// ledger has already goes on in its place. A new ledger gets its filter, and one of version 1 the filter by
-  /// RDP, in a line behind its own; a population's name follows, and its records are entered in KnownRecords, before
-  /// the ledger has a line of it. Throws ConfigError where another process executes that run, or the ledger
-  /// has another mode or delta than requested, or knows of more that the run executed than `before` says;
-  /// BudgetError, with nothing reserved, where all jobs together would be beyond the cap or have no
-  /// guarantee, or a closed ledger has no such job; DataError where the ledger is of other data, or the data set was
-  /// not declared to be its population's, or as ReadLedger; what KnownRecords::Enter throws; std::runtime_error where it
-  /// cannot be written.
+  /// ledger has already goes on in its place. A new ledger gets its filter, and one of version 1 the filter
+  /// by RDP, in a line behind its own; a population's name follows, and its records are entered in
+  /// KnownRecords, before the ledger has a line of it. Throws ConfigError where another process executes that
+  /// run, or the ledger has another mode or delta than requested, or knows of more that the run executed than
+  /// `before` says; BudgetError, with nothing reserved, where all jobs together would be beyond the cap or
+  /// have no guarantee, or a closed ledger has no such job; DataError where the ledger is of other data, or
+  /// the data set was not declared to be its population's, or as ReadLedger; what KnownRecords::Enter throws;
+  /// std::runtime_error where it cannot be written.
   BudgetAnswer Reserve(const BudgetRequest& request);
 
   /// Before the job executes what `record` says, all of it up to there. Throws as Reserve but for

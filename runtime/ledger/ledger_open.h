@@ -26,9 +26,9 @@ int InitLedger(const LedgerOpenOptions& options);
 /// the cap; ConfigError for a job that cannot be entered; else as LedgerFile.
 int EnterJobs(const LedgerOpenOptions& options);
 
-/// Declares the data to be of the party file's population, and prints how much of it is new there. Throws ConfigError
-/// where the party file names no population; DataError for records that another population has, too; else as
-/// LedgerFile.
+/// Declares the data to be of the party file's population, and prints how much of it is new there. Throws
+/// ConfigError where the party file names no population; DataError for records that another population has,
+/// too; else as LedgerFile.
 int DeclareData(const LedgerOpenOptions& options);
 
 }  // namespace trefoil::runtime

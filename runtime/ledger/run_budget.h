@@ -31,8 +31,9 @@ struct BudgetedJob {
 /// Throws BudgetError for a job that releases what no epsilon covers, or that is about deposits of owners.
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 
-/// Throws BudgetError for a job that chooses without noise on validation records of this party that one of its ledgers
-/// is of: those of [evaluation], or any data set that a ledger knows. Does nothing where the party file has no ledger.
+/// Throws BudgetError for a job that chooses without noise on validation records of this party that one of
+/// its ledgers is of: those of [evaluation], or any data set that a ledger knows. Does nothing where the
+/// party file has no ledger.
 void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job);
 
 /// One of a party's ledgers, and the files that its jobs are about.
@@ -42,8 +43,9 @@ struct LedgerOf {
   const data::DataFiles& files;
 };
 
-/// What the ledger has to know of the files where the party file names a population; nothing where it names none.
-/// Reads the files' records where they are not known yet. `data` is their data::DataHash. Throws as TagsOf and KnownRecords.
+/// What the ledger has to know of the files where the party file names a population; nothing where it names
+/// none. Reads the files' records where they are not known yet. `data` is their data::DataHash. Throws as
+/// TagsOf and KnownRecords.
 [[nodiscard]] std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data);
 
 /// What a ledger would say to the job's plan. Throws as RunBudget::Reserve.
@@ -66,7 +68,8 @@ struct ReservedBudget {
 [[nodiscard]] jobs::LedgerSettings OwnerLedger(const jobs::OwnerLedgerSettings& settings,
                                                const jobs::Population& population);
 
-/// What that ledger is of, in place of a data set's hash: what an owner deposits anew, or another file, is the same.
+/// What that ledger is of, in place of a data set's hash: what an owner deposits anew, or another file, is
+/// the same.
 [[nodiscard]] std::string OwnerDataHash(const jobs::Population& population);
 
 /// As jobs::CapOf: why a population's ledger would refuse the plan, or nothing; changes nothing. Throws as
@@ -75,23 +78,23 @@ struct ReservedBudget {
                                     const jobs::Population& population, const BudgetedJob& job,
                                     const dp::TrainingRecord& plan);
 
-/// A run's side of its party's ledgers, of [data] and of [evaluation], and those of [owner_ledgers] that ChargeTo() names;
-/// does nothing where the party file has none.
+/// A run's side of its party's ledgers, of [data] and of [evaluation], and those of [owner_ledgers] that
+/// ChargeTo() names; does nothing where the party file has none.
 class RunBudget {
  public:
-  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice, LedgerFile,
-  /// data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice,
+  /// LedgerFile, data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
-  /// Before peers are met: makes the folder, and asks the ledgers of these populations, so that what makes one unusable
-  /// is found now. Throws as WhyCapped; ConfigError where the folder cannot be made; std::runtime_error where the process
-  /// may not have so many files open.
+  /// Before peers are met: makes the folder, and asks the ledgers of these populations, so that what makes
+  /// one unusable is found now. Throws as WhyCapped; ConfigError where the folder cannot be made;
+  /// std::runtime_error where the process may not have so many files open.
   void PrepareOwners(const std::vector<jobs::Population>& populations, const dp::TrainingRecord& plan) const;
   /// The function above, of this party's settings; nothing without such.
   [[nodiscard]] std::string WhyCapped(const jobs::Population& population,
                                       const dp::TrainingRecord& plan) const;
-  /// Opens the ledgers of these populations, to which all that follows is charged, too. Before Reserve. Throws as
-  /// LedgerFile.
+  /// Opens the ledgers of these populations, to which all that follows is charged, too. Before Reserve.
+  /// Throws as LedgerFile.
   void ChargeTo(const std::vector<jobs::Population>& populations);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions

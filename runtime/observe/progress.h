@@ -17,7 +17,8 @@ namespace trefoil::runtime {
 [[nodiscard]] std::string ProgressLine(const ml::StepReport& report,
                                        jobs::FirstEpsilon first = jobs::FirstEpsilon::kOutsider);
 
-/// "clip: 57.3 more gradients within it than beyond by the noisy count of step 17; 0.412 from the next step on".
+/// "clip: 57.3 more gradients within it than beyond by the noisy count of step 17; 0.412 from the next step
+/// on".
 [[nodiscard]] std::string ClipLine(int step, const ml::ClipReport& clip);
 
 /// Shows progress: one line that overwrites itself on a terminal; elsewhere a plain line at the first and

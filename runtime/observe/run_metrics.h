@@ -16,12 +16,12 @@
 
 namespace trefoil::runtime {
 
-/// What a run tells on its machine while it goes on. For programs: /metrics (Prometheus' text format), /healthz (200
-/// as long as the process lives) and /readyz (200 while both peers take part in the job and the run does not wait too
-/// long for one of them or for storage, else 503 and the reason). For people: /, a page to watch, which asks for
-/// /status.json. Nothing of records, shares or keys: what is in progress.csv and party.log, and the state of links,
-/// certificates and memory. All functions may be called by any thread; without [metrics] in the party file nothing
-/// listens.
+/// What a run tells on its machine while it goes on. For programs: /metrics (Prometheus' text format),
+/// /healthz (200 as long as the process lives) and /readyz (200 while both peers take part in the job and the
+/// run does not wait too long for one of them or for storage, else 503 and the reason). For people: /, a page
+/// to watch, which asks for /status.json. Nothing of records, shares or keys: what is in progress.csv and
+/// party.log, and the state of links, certificates and memory. All functions may be called by any thread;
+/// without [metrics] in the party file nothing listens.
 class RunMetrics {
  public:
   /// Throws ConfigError "FILE: metrics.listen: ..." where it cannot listen; as net::Inspect, naming the file,
@@ -31,8 +31,9 @@ class RunMetrics {
   void SetPeer(int peer, PeerState state);
   /// Whether the three have agreed on the job, and none has failed.
   void SetReady(bool ready);
-  /// How long the run has waited for a peer's next message, for a call of the system (`what`), or for the program of a
-  /// session, where that is too long; zero where it is not. What takes too long makes /readyz say so, with status 503.
+  /// How long the run has waited for a peer's next message, for a call of the system (`what`), or for the
+  /// program of a session, where that is too long; zero where it is not. What takes too long makes /readyz
+  /// say so, with status 503.
   void SetWaiting(int peer, std::chrono::milliseconds age);
   void SetStorage(std::chrono::milliseconds age, const std::string& what);
   void SetProgram(std::chrono::milliseconds age, const std::string& what);
@@ -43,8 +44,8 @@ class RunMetrics {
 
   void SetJob(WatchedJob job);
   void SetBudgets(std::vector<ReservedBudget> budgets);
-  /// Whose last lines /status.json has; without this none. Connections that the pages dropped or could not take are
-  /// said there, too.
+  /// Whose last lines /status.json has; without this none. Connections that the pages dropped or could not
+  /// take are said there, too.
   void SetLog(std::shared_ptr<RunLog> log);
 
   /// The page for a path.

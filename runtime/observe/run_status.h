@@ -48,8 +48,8 @@ class Course {
   bool last_stays_ = true;  ///< else the next one takes its place
 };
 
-/// What a run tells on its machine while it goes on: the one source of the numbers on all pages that serve them
-/// (runtime/observe/run_metrics.h). Nothing of records, shares or keys.
+/// What a run tells on its machine while it goes on: the one source of the numbers on all pages that serve
+/// them (runtime/observe/run_metrics.h). Nothing of records, shares or keys.
 struct RunStatus {
   int self = 0;
   int ranks = 1;  ///< machines of this party

@@ -32,23 +32,23 @@ class SlowLines {
 };
 
 /// Looks after a run that is connected, from a thread of its own, as long as it lives. It tells the metrics
-/// and the operator where the run waits long for a peer, its storage or its program; and it sees to it that the first
-/// signal ends the run there, too: a wait for a peer by giving up the links, which tells the peers, and a call
-/// of the system that does not come back by ending the process, after the peers have been told.
+/// and the operator where the run waits long for a peer, its storage or its program; and it sees to it that
+/// the first signal ends the run there, too: a wait for a peer by giving up the links, which tells the peers,
+/// and a call of the system that does not come back by ending the process, after the peers have been told.
 class RunWatch {
  public:
   /// A line for the operator; may block, and is called in a thread that has nothing else to do.
   using Tell = std::function<void(const std::string& line)>;
 
-  /// What takes longer than `slow` is told, and given up after a signal. `metrics` may be null: the operator alone is
-  /// told then. Pre: NoteStopSignals; all must outlive the object.
+  /// What takes longer than `slow` is told, and given up after a signal. `metrics` may be null: the operator
+  /// alone is told then. Pre: NoteStopSignals; all must outlive the object.
   RunWatch(net::MeshTransport& mesh, RunMetrics* metrics, std::chrono::milliseconds slow, Tell tell);
   ~RunWatch();
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  /// Runs `body`, which computes over the links. Throws StoppedError where a signal ended it, else what `body`
-  /// throws.
+  /// Runs `body`, which computes over the links. Throws StoppedError where a signal ended it, else what
+  /// `body` throws.
   void Run(StopWhen when, const std::function<void()>& body);
 
  private:

@@ -21,13 +21,14 @@ struct AuditedSession {
   std::array<std::string, net::kParties> fingerprints;  ///< of each party's certificate
 };
 
-/// The session log, audit.jsonl: a party's account of its sessions, for auditors: who took part in which job with which
-/// data, what was released, and why it ended. Chained lines (dp/ledger/ledger_chain.h), on disk as they are written;
-/// several processes, and any thread, may write to one file. Nothing is written behind a session's end. An entry has `kind`, `session` (an id of the session at this party) and
-/// `time`:
+/// The session log, audit.jsonl: a party's account of its sessions, for auditors: who took part in which job
+/// with which data, what was released, and why it ended. Chained lines (dp/ledger/ledger_chain.h), on disk as
+/// they are written; several processes, and any thread, may write to one file. Nothing is written behind a
+/// session's end. An entry has `kind`, `session` (an id of the session at this party) and `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
-///   "release":   something opened to this party: `what`, and its `value`, or `sha256` of its file or numbers; of a file for this
+///   "release":   something opened to this party: `what`, and its `value`, or `sha256` of its file or
+///   numbers; of a file for this
 ///                party's eyes alone, whose contents a reader of the log could guess, `salted_sha256`
 ///   "end":       `outcome`: "done", or "failed" with `exit_code` and `reason` (a code, never a text)
 class AuditLog {

@@ -47,7 +47,8 @@ constexpr const char* kBody = R"(
 </main>
 )";
 
-// What comes with the answer is shown as text only: names and log lines may have been chosen by somebody else.
+// What comes with the answer is shown as text only: names and log lines may have been chosen by somebody
+// else.
 constexpr const char* kScript = R"(
 'use strict';
 const at = id => document.getElementById(id);

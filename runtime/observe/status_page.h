@@ -5,8 +5,8 @@
 
 namespace trefoil::runtime {
 
-/// The page on which people watch a run: one file, which asks for /status.json every second and for nothing else, and
-/// shows what that says as text, never as markup.
+/// The page on which people watch a run: one file, which asks for /status.json every second and for nothing
+/// else, and shows what that says as text, never as markup.
 [[nodiscard]] net::HttpAnswer StatusPage();
 
 /// /status.json with this content.

@@ -28,8 +28,8 @@ std::string Explain(const std::exception& error, const PartyRun& run) {
   return CauseOf(error);
 }
 
-/// Whether the others have finished, as far as can be told: this party has its results, and no peer comes. So it
-/// must have died after writing them and before removing its checkpoints.
+/// Whether the others have finished, as far as can be told: this party has its results, and no peer comes. So
+/// it must have died after writing them and before removing its checkpoints.
 bool WaitsInVain(const PartyRun& run, const std::exception& error) {
   const bool nobody = dynamic_cast<const NetworkError*>(&error) != nullptr && !run.session.met_a_peer();
   return nobody && HoldsResults(run.session.folder());

@@ -7,13 +7,13 @@
 
 namespace trefoil::runtime {
 
-/// Ends a run that has failed before its peers were met, and tells those that come. Returns what its other ranks end with:
-/// `error`, or what another one has failed with before.
+/// Ends a run that has failed before its peers were met, and tells those that come. Returns what its other
+/// ranks end with: `error`, or what another one has failed with before.
 [[nodiscard]] RankFailure EndBeforeStart(PartyRun& run, const std::exception& error,
                                          const net::MeshConfig& config);
 
-/// Ends a run that has failed since: tells operator, peers and auditors, and how the run can go on. The code that it returns
-/// is kDone where the run had its results already and no peer has come.
+/// Ends a run that has failed since: tells operator, peers and auditors, and how the run can go on. The code
+/// that it returns is kDone where the run had its results already and no peer has come.
 [[nodiscard]] RankFailure EndInFailure(PartyRun& run, const std::exception& error);
 
 }  // namespace trefoil::runtime

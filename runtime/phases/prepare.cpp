@@ -89,7 +89,8 @@ void Prepare(PartyRun& run, const dp::EpsilonPair& planned) {
         "the same "
         "deposits cost their owners");
   run.session.Log(
-      "read what this party brings, as the job declares it");  // how much there is says `check`, to the owner alone
+      // how much there is says `check`, to the owner alone
+      "read what this party brings, as the job declares it");
   run.session.WarnOwner(loaded.warnings);
 }
 

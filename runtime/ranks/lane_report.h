@@ -17,7 +17,8 @@ struct LaneReport {
 /// The processor time of this process so far, waiting for other ranks, if there are any (`group`), left out.
 [[nodiscard]] double ProcessorSeconds(const RankGroup* group);
 
-/// Those of all ranks, by rank, at rank 0; empty at the others. All call it, behind their last message to peers.
+/// Those of all ranks, by rank, at rank 0; empty at the others. All call it, behind their last message to
+/// peers.
 [[nodiscard]] std::vector<LaneReport> GatherReports(mpc::Ranks& ranks, const LaneReport& own);
 
 /// Rank 0 lets the others begin with what they read, or says that there is nothing to do.

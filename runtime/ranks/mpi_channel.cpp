@@ -129,8 +129,8 @@ void MpiChannel::Receive(Requests& requests, int from, std::span<std::byte> byte
   }
 }
 
-/// Throws NetworkError unless what has arrived is as long as expected: MPI takes a shorter message for any, and the rest would
-/// stay as it was.
+/// Throws NetworkError unless what has arrived is as long as expected: MPI takes a shorter message for any,
+/// and the rest would stay as it was.
 void MpiChannel::RequireSizes(const Requests& requests, std::span<const int> indices,
                               std::span<const MPI_Status> statuses) const {
   for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -178,8 +178,9 @@ void MpiChannel::Wait(Requests& requests) {
   }
 }
 
-/// What another rank has begun to write into, or MPI has yet to send, is not given back to the caller, who would free it:
-/// this thread then stays here until the group ends the process. Open MPI cannot withdraw what is being sent.
+/// What another rank has begun to write into, or MPI has yet to send, is not given back to the caller, who
+/// would free it: this thread then stays here until the group ends the process. Open MPI cannot withdraw what
+/// is being sent.
 void MpiChannel::Withdraw(Requests& requests) noexcept {
   const auto deadline = Clock::now() + kWithdrawal;
   {

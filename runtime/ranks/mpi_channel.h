@@ -36,10 +36,10 @@ struct MpiState {
 /// Of the calling thread, in nanoseconds.
 [[nodiscard]] std::int64_t ThreadProcessorTime();
 
-/// Ranks over a communicator of its own. A call exchanges messages of at most 4 MiB between pairs of ranks, and pauses
-/// between its looks at whether they have arrived, so that waiting takes next to no processor time. Scatter and Gather
-/// move each byte once; in SumAndScatter and GatherToAll each rank sends (count - 1) times the bytes of `own`, which is
-/// the least possible.
+/// Ranks over a communicator of its own. A call exchanges messages of at most 4 MiB between pairs of ranks,
+/// and pauses between its looks at whether they have arrived, so that waiting takes next to no processor
+/// time. Scatter and Gather move each byte once; in SumAndScatter and GatherToAll each rank sends (count - 1)
+/// times the bytes of `own`, which is the least possible.
 class MpiChannel final : public mpc::Ranks {
  public:
   /// A copy of `parent`, made by all its ranks together.

@@ -57,8 +57,8 @@ RankFailure FailureIn(const Notice& notice) {
   return {.rank = notice.rank, .code = notice.code, .reason = notice.reason, .cause = notice.cause.data()};
 }
 
-/// For calls of MPI that nothing else could end: prints `line`, and ends the process by `end`, unless it is over
-/// in time. Ranks above 0 give rank 0 time to end all with one line.
+/// For calls of MPI that nothing else could end: prints `line`, and ends the process by `end`, unless it is
+/// over in time. Ranks above 0 give rank 0 time to end all with one line.
 class CallLimit {
  public:
   CallLimit(std::chrono::milliseconds limit, const std::string& line, void (*end)())
@@ -351,7 +351,8 @@ std::unique_ptr<RankGroup> StartRanks(const RankLimits& limits) {
   const auto [rank, count] = StartedByMpirun();
   if (count == 1) return nullptr;
   const bool memory_locked = LockAllMemory();  // before there are threads
-  // A program that lets nobody look into its memory (DisableCoreDumps) cannot be copied from by its neighbours.
+  // A program that lets nobody look into its memory (DisableCoreDumps) cannot be copied from by its
+  // neighbours.
   (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
   const CallLimit limit(
       limits.start,

@@ -21,7 +21,8 @@ struct StartedAs {
 /// Reads the environment, where Open MPI's mpirun says it.
 [[nodiscard]] StartedAs StartedByMpirun();
 
-/// What calls of mpc::Ranks throw where another rank, or another thread, has ended them: not the first cause of a failure.
+/// What calls of mpc::Ranks throw where another rank, or another thread, has ended them: not the first cause
+/// of a failure.
 class RanksEnded : public NetworkError {
  public:
   using NetworkError::NetworkError;
@@ -38,7 +39,8 @@ struct RankFailure {
   std::string cause{};        ///< a line for the operator
 };
 
-/// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that waiting and heartbeats took.
+/// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that waiting and
+/// heartbeats took.
 struct WaitingTime {
   double seconds = 0;
   double processor_seconds = 0;
@@ -51,9 +53,9 @@ struct RankLimits {
   std::chrono::milliseconds silence{30'000};  ///< timeouts.peer: after which one is lost
 };
 
-/// The processes that mpirun has started for one party (docs/adr/0041), as one of them sees them. They send each other
-/// heartbeats, so that a call of ranks() waits as long as all of them live. One fails for all: the first failure is told to
-/// rank 0, which reports it and ends them all.
+/// The processes that mpirun has started for one party (docs/adr/0041), as one of them sees them. They send
+/// each other heartbeats, so that a call of ranks() waits as long as all of them live. One fails for all: the
+/// first failure is told to rank 0, which reports it and ends them all.
 class RankGroup {
  public:
   RankGroup() = default;
@@ -68,21 +70,22 @@ class RankGroup {
 
   /// This rank's links, which are told why, and interrupted, when another rank fails; null before they go.
   virtual void SetLinks(net::Transport* links) = 0;
-  /// At rank 0, where another thread reports a failure since this program has not come to its own end in time: `note` is
-  /// called with it before all ends. Null before what it uses goes.
+  /// At rank 0, where another thread reports a failure since this program has not come to its own end in
+  /// time: `note` is called with it before all ends. Null before what it uses goes.
   virtual void SetLastNote(std::function<void(const RankFailure&)> note) = 0;
 
   /// What another rank has failed with, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
-  /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them, which it does
-  /// when it has reported the failure; they report it themselves where that takes longer than 15 s. Rank 0, which has reported
-  /// it, has the others tell their links before.
+  /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them,
+  /// which it does when it has reported the failure; they report it themselves where that takes longer than
+  /// 15 s. Rank 0, which has reported it, has the others tell their links before.
   [[noreturn]] void End(const RankFailure& failure) {
     EndProcess(failure);
     std::terminate();
   }
-  /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError. Where MPI does not end
-  /// within the limit of silence, it ends the process with a warning and the code 0, of which mpirun makes 1.
+  /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError. Where MPI
+  /// does not end within the limit of silence, it ends the process with a warning and the code 0, of which
+  /// mpirun makes 1.
   virtual void Finish() = 0;
 
   [[nodiscard]] virtual WaitingTime waited() const = 0;
@@ -92,9 +95,10 @@ class RankGroup {
   virtual void EndProcess(const RankFailure& failure) = 0;
 };
 
-/// This process's group, where mpirun has started several; else null, and MPI is not touched. Locks this process's memory
-/// first, where it may (LockAllMemory). Throws ConfigError where the program was built without MPI, or MPI does not start.
-/// Where not all ranks come within limits.start, it ends the process with one line and kNetwork: MPI waits for ever.
+/// This process's group, where mpirun has started several; else null, and MPI is not touched. Locks this
+/// process's memory first, where it may (LockAllMemory). Throws ConfigError where the program was built
+/// without MPI, or MPI does not start. Where not all ranks come within limits.start, it ends the process with
+/// one line and kNetwork: MPI waits for ever.
 [[nodiscard]] std::unique_ptr<RankGroup> StartRanks(const RankLimits& limits);
 
 /// Throws ConfigError unless the party file's ranks are those that mpirun has started.

@@ -10,10 +10,10 @@
 
 namespace trefoil::runtime {
 
-/// A file of chained lines (dp/ledger/ledger_chain.h) to which several processes append, one after the other, each
-/// behind the newest line. Every line is on disk when the function that wrote it returns: whatever instant a
-/// process or its machine dies at, no line is lost, doubled or cut but the one that was being written. File
-/// systems without locks (some network ones) cannot hold such a file. Not copyable or movable.
+/// A file of chained lines (dp/ledger/ledger_chain.h) to which several processes append, one after the other,
+/// each behind the newest line. Every line is on disk when the function that wrote it returns: whatever
+/// instant a process or its machine dies at, no line is lost, doubled or cut but the one that was being
+/// written. File systems without locks (some network ones) cannot hold such a file. Not copyable or movable.
 class ChainFile {
  public:
   enum class Access { kRead, kAppend };

@@ -43,9 +43,9 @@ struct StoredCheckpoint {
   ml::Checkpoint checkpoint;
 };
 
-/// Reads a checkpoint of `owner` in a run of this job, which has checkpoints. Throws ConfigError if the file cannot be
-/// read or others can read it; DataError naming the file if it is none, another party's, of another run or job,
-/// was changed, sealed with another key, or does not fit the job.
+/// Reads a checkpoint of `owner` in a run of this job, which has checkpoints. Throws ConfigError if the file
+/// cannot be read or others can read it; DataError naming the file if it is none, another party's, of another
+/// run or job, was changed, sealed with another key, or does not fit the job.
 [[nodiscard]] StoredCheckpoint LoadCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
                                               const jobs::Job& job, const SecretKey& key);
 

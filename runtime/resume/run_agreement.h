@@ -52,10 +52,11 @@ struct AgreedRun {
 [[nodiscard]] AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps);
 
 /// Makes sure, before a checkpoint is gone on from, that the three parties' shares are of one state of the
-/// training and under the same coins: a keyed hash of each component (protocols/arithmetic/component_check.h).
-/// `joint_slots`: whether all three know which slot a row is in (jobs::CheckpointShape). `run_folder`: this
-/// party's, for the error. Cost: that of protocols::RequireSharesOfOne. Throws ConfigError
-/// at all three naming who holds another; NetworkError, ProtocolError.
+/// training and under the same coins: a keyed hash of each component
+/// (protocols/arithmetic/component_check.h). `joint_slots`: whether all three know which slot a row is in
+/// (jobs::CheckpointShape). `run_folder`: this party's, for the error. Cost: that of
+/// protocols::RequireSharesOfOne. Throws ConfigError at all three naming who holds another; NetworkError,
+/// ProtocolError.
 void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint, const std::string& job_hash,
                           bool joint_slots, const std::filesystem::path& run_folder);
 

@@ -166,8 +166,8 @@ void RunState::FindCheckpoints() {
   std::sort(claim_.held.begin(), claim_.held.end());
 }
 
-/// Reads all of it: that it was damaged is better found out now than with the peers. The newest must be whole; an
-/// older one is not needed where a newer one is, and may be damaged, unprotected or unreadable.
+/// Reads all of it: that it was damaged is better found out now than with the peers. The newest must be
+/// whole; an older one is not needed where a newer one is, and may be damaged, unprotected or unreadable.
 void RunState::FindCheckpoint(const fs::path& file) {
   const auto leave_aside = [&](const std::exception& error) {
     const bool needed = std::none_of(claim_.held.begin(), claim_.held.end(),

@@ -24,8 +24,8 @@ namespace trefoil::runtime {
 struct RunOwner {
   int party = 0;
   std::shared_ptr<const jobs::Job> job;  ///< with checkpoints, or of calls
-  std::string
-      data_hash;  ///< of [data] (data/dataset/data_hash.h), by which a resumed run knows its data again
+  /// Of [data] (data/dataset/data_hash.h), by which a resumed run knows its data again.
+  std::string data_hash;
   jobs::JobTypes types = jobs::ShippedTypes();
 };
 
@@ -36,14 +36,14 @@ struct RunOwner {
 ///   step           how far this session has come, written at each step's beginning; it outlives the
 ///                  process, but not a crash of the machine, after which run.json counts
 ///   STEP-ID.sealed the last two checkpoints
-/// Of a job of calls (jobs::Job::Calls) steps are calls, each of which run.json announces, and there are no checkpoints.
-/// Not copyable or movable.
+/// Of a job of calls (jobs::Job::Calls) steps are calls, each of which run.json announces, and there are no
+/// checkpoints. Not copyable or movable.
 class RunState {
  public:
   /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
   /// (naming the first key that differs), or a run that another process executes; DataError for another
-  /// party's run, other data than its own, or a file that was changed or damaged. Where that is a checkpoint, and
-  /// a newer one is whole, it is left aside instead.
+  /// party's run, other data than its own, or a file that was changed or damaged. Where that is a checkpoint,
+  /// and a newer one is whole, it is left aside instead.
   RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
   ~RunState();
   RunState(const RunState&) = delete;

@@ -1,8 +1,9 @@
 // What the kernel's loopback takes: the floor under three parties that share one machine.
 // Usage: loopback
-// Prints a line of JSON: microseconds from one process to another (half of a ping-pong of 100 bytes, the median
-// of 20,000), both pinned to one core, to a core each, and not pinned; and nanoseconds of processor time, of both
-// sides together, that a byte takes in writes and reads of 128 KiB, the pieces of net/link/channel.cpp.
+// Prints a line of JSON: microseconds from one process to another (half of a ping-pong of 100 bytes, the
+// median of 20,000), both pinned to one core, to a core each, and not pinned; and nanoseconds of processor
+// time, of both sides together, that a byte takes in writes and reads of 128 KiB, the pieces of
+// net/link/channel.cpp.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

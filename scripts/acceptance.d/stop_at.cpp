@@ -1,8 +1,9 @@
 // Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
 // raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
-// "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:BYTES:PART" (so many bytes of such a file).
-// Two stop one thread for good while the others go on: "hang:PART", which reads such a file, and "isend:N:BYTES", which sends,
-// for the N-th time, a message of so many bytes to another of its party's ranks, by MPI.
+// "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:BYTES:PART" (so many bytes
+// of such a file). Two stop one thread for good while the others go on: "hang:PART", which reads such a file,
+// and "isend:N:BYTES", which sends, for the N-th time, a message of so many bytes to another of its party's
+// ranks, by MPI.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>

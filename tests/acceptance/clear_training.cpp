@@ -1,7 +1,7 @@
-// Runs a job's training in the clear, for the figures of docs/explanation/experiments.md that would need many secure
-// runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test files; of targets
-// R²), step 0 the first weights. A simulation: nothing that it prints is private, and of the secure run it leaves
-// out only what the tests bound (rounded clip factors and sigmoids, cut batches).
+// Runs a job's training in the clear, for the figures of docs/explanation/experiments.md that would need many
+// secure runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test
+// files; of targets R²), step 0 the first weights. A simulation: nothing that it prints is private, and of
+// the secure run it leaves out only what the tests bound (rounded clip factors and sigmoids, cut batches).
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -121,8 +121,8 @@ void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weight
   std::fflush(stdout);
 }
 
-/// The job's steps on `own`, by one who sees it all: each row at `rate`, noise of multiplier `sigma` on sums whose
-/// sensitivity is the clip.
+/// The job's steps on `own`, by one who sees it all: each row at `rate`, noise of multiplier `sigma` on sums
+/// whose sensitivity is the clip.
 class Trainer {
  public:
   Trainer(const Experiment& experiment, const ml::OwnRecords& own, double rate, double sigma)
@@ -251,8 +251,8 @@ ml::OwnRecords Perturbed(const Experiment& experiment, ml::OwnRecords own) {
   return own;
 }
 
-/// Least squares (jobs of that type) of the same records at the same epsilon: the noise of all three parties, one line
-/// each run.
+/// Least squares (jobs of that type) of the same records at the same epsilon: the noise of all three parties,
+/// one line each run.
 void SolveSquares(const Experiment& experiment, int runs, ThreadPool& pool) {
   const auto& settings = experiment.settings;
   const auto all = Together(experiment.owners);

@@ -26,7 +26,8 @@ nlohmann::json SumsJob(int dimension = 180'000, int calls = 2) {
           {"privacy", {{"sigma", 1.0}, {"delta", 1e-5}}}};
 }
 
-/// Brings (3, 4, 0 ...), which becomes (9, 12) units, and in the second call what is made of the first one's sum.
+/// Brings (3, 4, 0 ...), which becomes (9, 12) units, and in the second call what is made of the first one's
+/// sum.
 class TwoRecords : public VectorProgram {
  public:
   explicit TwoRecords(int dimension = 180'000) : dimension_(dimension) {}
@@ -204,7 +205,8 @@ class ResumedProgram : public testing::Test {
     });
   }
 
-  /// Party 1 fails in its fifth call. Whether its word reaches the others before the sum of the fourth does is chance.
+  /// Party 1 fails in its fifth call. Whether its word reaches the others before the sum of the fourth does
+  /// is chance.
   void FailInTheFifthCall() {
     before[1].fails_in = 5;
     EXPECT_EQ(EndsOf(files, before, false, kCalls), (std::array<std::string, 3>{"3", "4", "3"}));

@@ -1,6 +1,6 @@
-// Storage that hangs, for tests/apps/stuck_test.py and store_check_test.py: preloaded (LD_PRELOAD), fsync of a file
-// and write to it do not come back, where its path has a part in it, as long as another file, the gate, is there.
-// TREFOIL_HANG_AT is "PART:GATE".
+// Storage that hangs, for tests/apps/stuck_test.py and store_check_test.py: preloaded (LD_PRELOAD), fsync of
+// a file and write to it do not come back, where its path has a part in it, as long as another file, the
+// gate, is there. TREFOIL_HANG_AT is "PART:GATE".
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -21,7 +21,8 @@ void Hang(int descriptor) {
   const char* wanted = std::getenv("TREFOIL_HANG_AT");
   const std::string text = wanted == nullptr ? "" : wanted;
   const auto colon = text.find(':');
-  if (colon == std::string::npos || PathOf(descriptor).find(text.substr(0, colon)) == std::string::npos) return;
+  if (colon == std::string::npos || PathOf(descriptor).find(text.substr(0, colon)) == std::string::npos)
+    return;
   while (access(text.c_str() + colon + 1, F_OK) == 0) usleep(20'000);
 }
 

@@ -146,8 +146,8 @@ constexpr int kAhead = 10;
   }
 }
 
-/// Until a process has executed a step of a job from number `first` on: on a slow machine it may not have begun
-/// at an instant that is drawn beforehand.
+/// Until a process has executed a step of a job from number `first` on: on a slow machine it may not have
+/// begun at an instant that is drawn beforehand.
 void WaitForStep(const Seen& seen, int first) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while ((seen.run < first || seen.executed == 0) && std::chrono::steady_clock::now() < deadline) usleep(200);
@@ -225,7 +225,8 @@ runtime::BudgetRequest DeclarationOf(int number) {
   }
 }
 
-// What returned is declared, and of what is declared the records are known: none can pass for another population's.
+// What returned is declared, and of what is declared the records are known: none can pass for another
+// population's.
 TEST(LedgerFile, SurvivesAKillWhileDataIsDeclared) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";

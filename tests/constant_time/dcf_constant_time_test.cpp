@@ -1,5 +1,5 @@
-// Which machine code jumps on a secret, or takes an address from one: of the functions that make and evaluate keys.
-// Run by valgrind (tests/constant_time/CMakeLists.txt); without it there is nothing to see.
+// Which machine code jumps on a secret, or takes an address from one: of the functions that make and evaluate
+// keys. Run by valgrind (tests/constant_time/CMakeLists.txt); without it there is nothing to see.
 
 #include <gtest/gtest.h>
 
@@ -82,8 +82,8 @@ TEST_F(DcfConstantTimeTest, MakesAndEvaluatesKeysWithEveryInstructionSet) {
   }
 }
 
-// Where a key has several thresholds, paths are planned by the opened values, which docs/explanation/threat_model.md
-// says.
+// Where a key has several thresholds, paths are planned by the opened values, which
+// docs/explanation/threat_model.md says.
 TEST_F(DcfConstantTimeTest, WalksKeysOfSeveralThresholdsByTheOpenedValues) {
   const DcfShape shape(20);
   const std::array<std::vector<Block>, 2> roots{{{{.low = 1, .high = 2}}, {{.low = 3, .high = 4}}}};

@@ -1,6 +1,6 @@
-// The same of whole protocols at all three parties: every stream that a party draws and every shared value is secret,
-// what A and B open in a masked opening is not. The linker hands the calls in question to this file first
-// (--wrap, see tests/constant_time/CMakeLists.txt).
+// The same of whole protocols at all three parties: every stream that a party draws and every shared value is
+// secret, what A and B open in a masked opening is not. The linker hands the calls in question to this file
+// first (--wrap, see tests/constant_time/CMakeLists.txt).
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include "mpc/dcf/seed_hash.h"
 #include "mpc/ring.h"
 
-// Secrets that valgrind's memcheck follows: it takes them for memory that was never written, so that it counts an
-// error where a conditional jump, or an address that is read or written, depends on one. It sees the program as it
-// was built, whatever the compiler made of the source.
+// Secrets that valgrind's memcheck follows: it takes them for memory that was never written, so that it
+// counts an error where a conditional jump, or an address that is read or written, depends on one. It sees
+// the program as it was built, whatever the compiler made of the source.
 
 namespace trefoil::testing_support {
 

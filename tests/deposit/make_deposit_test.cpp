@@ -159,8 +159,8 @@ double BinomialOf(int n, int k, double q) {
          std::pow(1 - q, n - k);
 }
 
-// Sizes are binomial, cut at the limit; all slots and all records are alike. Each of the 27 counts is within 5.5 deviations
-// but with probability 4 * 10^-8, so that the test fails by itself with one below 2 * 10^-6.
+// Sizes are binomial, cut at the limit; all slots and all records are alike. Each of the 27 counts is within
+// 5.5 deviations but with probability 4 * 10^-8, so that the test fails by itself with one below 2 * 10^-6.
 TEST(MakeDeposit, DrawsBatchesByTheirLaw) {
   constexpr int kRecords = 10;
   constexpr int kLimit = 5;
@@ -211,7 +211,8 @@ TEST(MakeDeposit, DrawsBatchesByTheirLaw) {
   for (const int count : taken) expect_near(count, mean / kRecords);
 }
 
-/// Numbers packed as component 2 is, as words. With features of 24 bits each bit of them is one of a number's.
+/// Numbers packed as component 2 is, as words. With features of 24 bits each bit of them is one of a
+/// number's.
 std::vector<Word> Packed(const RowLayout& layout, const RingMatrix& numbers) {
   std::vector<std::uint8_t> bytes;
   for (mpc::Index row = 0; row < numbers.rows(); ++row) {
@@ -241,8 +242,8 @@ void ExpectNothingForOneParty(jobs::RecordSchema records) {
   std::vector<RingMatrix> x;
   for (int k = 0; k < 3; ++k)
     x.push_back(NumbersOf(layout, kRows, k, parts.at(static_cast<std::size_t>(k)).content.bytes()));
-  // All that a party can add up of its two components; a check fails by itself with probability below 3 * 10^-13, by the
-  // bound of tests/support/secrecy/uniformity.h over less than 3,000 checks of 10^-16.
+  // All that a party can add up of its two components; a check fails by itself with probability below 3 *
+  // 10^-13, by the bound of tests/support/secrecy/uniformity.h over less than 3,000 checks of 10^-16.
   testing_support::UniformityChecker checker;
   for (std::size_t party = 0; party < 3; ++party) {
     const auto& own = x[party];

@@ -176,7 +176,8 @@ TEST_F(ReadDepositTest, RefusesACapacityThatTheBodyDoesNotHave) {
 
 TEST_F(ReadDepositTest, TakesBatchesOfTheStudysSizeAlone) {
   const auto study = SampleStudyOfBatches(folder_);
-  // A study of the same id as a hostile owner would have it, which says nothing of batches where it makes the deposit.
+  // A study of the same id as a hostile owner would have it, which says nothing of batches where it makes the
+  // deposit.
   auto without = study;
   without.records.store = {};
   RandomStream coins(testing_support::FixedKey(5));

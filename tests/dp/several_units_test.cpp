@@ -143,8 +143,8 @@ double HockeyStickOfThree(const Taken& taken, const Gradients& gradients, double
   return integral * kWide * kWide * kWide;
 }
 
-/// The same of the numbers that the charge is for: how many units are in a batch, with noise of sigma over the root
-/// of its executions, 2 and 1.
+/// The same of the numbers that the charge is for: how many units are in a batch, with noise of sigma over
+/// the root of its executions, 2 and 1.
 double HockeyStickOfNumbers(const Taken& taken, double sigma, double c) {
   constexpr double kWide = 0.05;
   constexpr std::array<double, 4> kNumber{0, 1, 1, 2};
@@ -166,9 +166,9 @@ double HockeyStickOfNumbers(const Taken& taken, double sigma, double c) {
   return integral * kWide * kWide;
 }
 
-// Batch 1, then 2, then 1 again by the same coins, which are those of two units at rate 1/2 without the draws that
-// take all four. Where gradients are as long as they may be and alike, the charge is exact; where they follow what
-// was released, in direction and in length, it is a bound. The grids err by less than 1e-3.
+// Batch 1, then 2, then 1 again by the same coins, which are those of two units at rate 1/2 without the draws
+// that take all four. Where gradients are as long as they may be and alike, the charge is exact; where they
+// follow what was released, in direction and in length, it is a bound. The grids err by less than 1e-3.
 TEST(SeveralUnits, OfStepsDoneAgainWithAnotherBetweenAreWithinTheCharge) {
   constexpr double kSigma = 1.5;
   Taken taken{};
@@ -268,8 +268,8 @@ TEST(SeveralUnits, AreWorstWhereAllRowsPointOneWay) {
   }
 }
 
-/// The law of what one release opens when `units` rows of value 1 and `others` rows of value `value` are taken
-/// with probability `rate` each, and all beyond `limit` of those taken are dropped at random.
+/// The law of what one release opens when `units` rows of value 1 and `others` rows of value `value` are
+/// taken with probability `rate` each, and all beyond `limit` of those taken are dropped at random.
 Means CutLaw(int units, int others, double value, double rate, int limit) {
   Means law;
   const Means mine = BinomialMeans(units, rate);

@@ -14,12 +14,12 @@ struct Goldens {
 };
 [[nodiscard]] Goldens& TheGoldens();
 
-/// Fails the test, and prints the lines that differ, unless the file `name` of the goldens holds `json`, indented;
-/// with --renew it writes the file.
+/// Fails the test, and prints the lines that differ, unless the file `name` of the goldens holds `json`,
+/// indented; with --renew it writes the file.
 void ExpectGolden(const std::string& name, const nlohmann::ordered_json& json);
 
-/// Fails the test unless the folder of the goldens holds exactly files of these names; with --renew it removes
-/// the others.
+/// Fails the test unless the folder of the goldens holds exactly files of these names; with --renew it
+/// removes the others.
 void ExpectNoOtherGoldens(const std::string& folder, const std::set<std::string>& names);
 
 /// The same with every number that is no whole one at twelve digits: what libraries of mathematics may turn

@@ -1,4 +1,5 @@
-// What the files of configs/ say: the canonical job that the parties compare, its hash, and what is planned for it.
+// What the files of configs/ say: the canonical job that the parties compare, its hash, and what is planned
+// for it.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -5,8 +5,8 @@
 namespace trefoil::goldens {
 
 /// Makes this process draw by FixedCoins where there are any. To be called before anything draws; for a test
-/// program of its own, since it holds for the process: libsodium's generator is replaced, and the product is as
-/// it is.
+/// program of its own, since it holds for the process: libsodium's generator is replaced, and the product is
+/// as it is.
 void ReplaceSystemRandomness();
 
 /// NOT SECRET: while it lives, what this thread draws from the operating system's generator is a stream of
@@ -19,7 +19,8 @@ class FixedCoins {
   FixedCoins& operator=(const FixedCoins&) = delete;
 };
 
-/// How often a thread without FixedCoins has drawn since the last call: what a run draws there does not repeat.
+/// How often a thread without FixedCoins has drawn since the last call: what a run draws there does not
+/// repeat.
 [[nodiscard]] std::uint64_t TakeDrawsOfOthers();
 
 }  // namespace trefoil::goldens

@@ -292,7 +292,8 @@ void WriteQueries(const fs::path& file) {
   data::WriteNpy(file, data::NpyFromDoubles({12, 2}, values));
 }
 
-/// Two calls' vectors of parties 0 and 2, some of them longer than 1, with keys of pairs of rows; or one vector a call.
+/// Two calls' vectors of parties 0 and 2, some of them longer than 1, with keys of pairs of rows; or one
+/// vector a call.
 void WriteVectors(const fs::path& folder, const std::string& name, std::array<jobs::PartyFile, 3>& parties) {
   constexpr std::size_t kNumbers = 5;
   const bool summed = name == "sum-owner";

@@ -21,8 +21,8 @@ struct GoldenJob {
 /// Of every type of jobs/job.h.
 [[nodiscard]] std::vector<GoldenJob> GoldenTasks();
 
-/// What the parties have for all of these jobs, written into the folder: party files as ReadParty would give them.
-/// `vertical`: each party has its columns of all rows.
+/// What the parties have for all of these jobs, written into the folder: party files as ReadParty would give
+/// them. `vertical`: each party has its columns of all rows.
 [[nodiscard]] std::array<jobs::PartyFile, 3> WriteGoldenData(const std::filesystem::path& folder,
                                                              bool vertical);
 

@@ -1,5 +1,5 @@
-// goldens_test [--renew] [--goldens FOLDER]: compares what the program does with what is kept in tests/goldens;
-// --renew keeps what it does now.
+// goldens_test [--renew] [--goldens FOLDER]: compares what the program does with what is kept in
+// tests/goldens; --renew keeps what it does now.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// What small jobs of every type send and give where keys, coins, noise, data and forms are fixed: runs/NAME.json has
-// results, wire.json what goes over the links. A change of either is a change of the protocol, of the schedule of
-// messages, of what randomness is drawn for, or of arithmetic.
+// What small jobs of every type send and give where keys, coins, noise, data and forms are fixed:
+// runs/NAME.json has results, wire.json what goes over the links. A change of either is a change of the
+// protocol, of the schedule of messages, of what randomness is drawn for, or of arithmetic.
 #include <gtest/gtest.h>
 
 #include <spdlog/fmt/fmt.h>
@@ -36,7 +36,8 @@ using Traces = std::array<std::array<LinkTrace, net::kParties>, net::kParties>;
 
 constexpr const char* kRun = "0123456789abcdef0123456789abcdef";
 
-/// Runs body(context) at three parties whose keys and coins are fixed; what they gave, and under "wire" what they sent.
+/// Runs body(context) at three parties whose keys and coins are fixed; what they gave, and under "wire" what
+/// they sent.
 Json RunFixed(const std::string& name, const std::function<Json(mpc::Context&)>& body) {
   Traces traces;
   auto inner = net::MakeLocalTransports(testing_support::kPartyPatience);

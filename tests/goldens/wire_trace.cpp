@@ -9,8 +9,8 @@
 namespace trefoil::goldens {
 namespace {
 
-// What protocols::MeasureLink sends to see how fast a link is, zeros; and how many times it says, in 8 bytes, what it
-// has measured behind them. These numbers are of the machine, and count as zeros here.
+// What protocols::MeasureLink sends to see how fast a link is, zeros; and how many times it says, in 8 bytes,
+// what it has measured behind them. These numbers are of the machine, and count as zeros here.
 constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
 constexpr int kMeasuredNumbers = 2;
 

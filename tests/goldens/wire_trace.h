@@ -13,8 +13,9 @@
 
 namespace trefoil::goldens {
 
-/// What one party has sent to one peer: the frames of net/link/frame.h, numbered lane by lane and without a session,
-/// as local transports write them. Lanes may be sent side by side, so that each is hashed for itself.
+/// What one party has sent to one peer: the frames of net/link/frame.h, numbered lane by lane and without a
+/// session, as local transports write them. Lanes may be sent side by side, so that each is hashed for
+/// itself.
 class LinkTrace {
  public:
   void Add(net::Lane lane, std::uint32_t depth, net::Bytes payload);

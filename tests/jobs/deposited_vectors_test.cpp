@@ -199,8 +199,8 @@ TEST(SumOfDepositsJob, IsOfAllRowsWithTheNoiseOfItsLattice) {
   }
 }
 
-/// Of 4,000 numbers of Gaussian noise, whose mean square strays from the variance by 15.5% with a probability below 10^-8
-/// (Chernoff: exp(-n/2 (x - 1 - ln x)), x = 1.155).
+/// Of 4,000 numbers of Gaussian noise, whose mean square strays from the variance by 15.5% with a probability
+/// below 10^-8 (Chernoff: exp(-n/2 (x - 1 - ln x)), x = 1.155).
 void ExpectNoise(const std::vector<double>& numbers, double deviation) {
   ASSERT_GE(numbers.size(), 4000U);
   double squares = 0;
@@ -235,7 +235,8 @@ TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
   EXPECT_THAT(JobWith(kSumOfDeposits, {"sum.fraction_bits=12"})->Advice(),
               ElementsAre(HasSubstr("12 bits behind the point, beyond which they are cut: over 1000 records "
                                     "a sum may lose 0.244, where noise has deviation 0.0245")));
-  // Numbers that are rounded to single precision lose up to 1.8e-7 of the norm, which is more than a unit of 2^-24.
+  // Numbers that are rounded to single precision lose up to 1.8e-7 of the norm, which is more than a unit of
+  // 2^-24.
   EXPECT_THAT(JobWith(kSumOfDeposits, {"data.capacity=1000000", "privacy.sigma=0.1"})->Advice(),
               ElementsAre(HasSubstr("a sum may lose 0.417, where noise has deviation 0.245")));
   EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));

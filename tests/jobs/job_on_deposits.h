@@ -10,7 +10,8 @@
 
 namespace trefoil::jobs {
 
-/// Of a job with data.source "store": no data are dealt for it, and only a program that has a store loads them.
+/// Of a job with data.source "store": no data are dealt for it, and only a program that has a store loads
+/// them.
 inline void ExpectNoRecordsOfItsOwn(Job& job) {
   std::array<PartyFile, 3> parties;
   EXPECT_THAT(testing_support::ErrorText<ConfigError>([&] {

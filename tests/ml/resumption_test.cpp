@@ -178,8 +178,8 @@ TEST(Resumption, KeepsACheckpointBeforeTheReportThatEndsTheSession) {
   }
 }
 
-// Else a party that dies while it writes its last checkpoint takes the run back to an earlier one, and what it
-// then releases is a second model.
+// Else a party that dies while it writes its last checkpoint takes the run back to an earlier one, and what
+// it then releases is a second model.
 TEST(Resumption, GivesOutNothingBeforeAllThreeHaveKeptTheLastCheckpoint) {
   for (const std::vector<int>& to : {std::vector<int>{}, {0, 1, 2}}) {
     TrainingSettings settings = DeterministicSettings();
@@ -228,8 +228,8 @@ TEST(Resumption, NotesTheEvaluationBeforeTheRecordOfIt) {
   EXPECT_THAT(order, testing::Each(testing::ElementsAre("evaluation", "release", "record")));
 }
 
-// Whoever dies behind the counting goes on with the same histogram, threshold and charge. That twenty numbers with new
-// noise, of deviation 8 on a lattice of 2^-16, were the same has a probability below 2^-300.
+// Whoever dies behind the counting goes on with the same histogram, threshold and charge. That twenty numbers
+// with new noise, of deviation 8 on a lattice of 2^-16, were the same has a probability below 2^-300.
 TEST(Resumption, OpensWhatAnEarlierSessionCounted) {
   TrainingSettings settings = SmallSettings();
   settings.classes = 2;

@@ -5,8 +5,8 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are fifteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed, so
-// a run repeats.
+// there are fifteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed,
+// so a run repeats.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The sensitivity certificate (dp/mechanisms/sensitivity.h, docs/explanation/privacy.md) against adversarial examples
-// through the real three-party step.
+// The sensitivity certificate (dp/mechanisms/sensitivity.h, docs/explanation/privacy.md) against adversarial
+// examples through the real three-party step.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -330,8 +330,8 @@ TEST_P(SensitivityTest, IsExceededByARecordThatIsEnteredTwice) {
   records.y = {largest.label};
   if (plan.settings.max_record_weight) records.weights = {largest.own_weight};
   const RingMatrix encoded = EncodeRecords(plan, records, {0, 0, kPadding}, 3);
-  // The largest of several: where logits are beyond the truncation's range, as these may be, the sign of a clamped
-  // prediction is by chance in each column, and two of opposite sign cancel.
+  // The largest of several: where logits are beyond the truncation's range, as these may be, the sign of a
+  // clamped prediction is by chance in each column, and two of opposite sign cancel.
   dp::Uint256 squared = 0;
   for (std::uint8_t seed = 4; seed < 104 && ShareOfCertificate(plan, squared) <= 1.8; ++seed) {
     squared = std::max(squared, SquaredNorm(GradientSum(plan, Seed{seed}, encoded, largest.weights)));

@@ -1,6 +1,6 @@
-// A whole training draws every stream once and from the right component (tests/support/secrecy/stream_rules.h).
-// Besides, any test of this program that uses a block of a key stream twice fails
-// (tests/support/secrecy/prg_tracker.h).
+// A whole training draws every stream once and from the right component
+// (tests/support/secrecy/stream_rules.h). Besides, any test of this program that uses a block of a key stream
+// twice fails (tests/support/secrecy/prg_tracker.h).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,8 +115,8 @@ TEST(HeldOutStreams, AreRightAndDrawnOnce) {
   ExpectRightStreams(settings);
 }
 
-/// Counts, votes, sums of classifiers, steps on votes and choices of trials, three times in a session, so that each role falls
-/// to each party.
+/// Counts, votes, sums of classifiers, steps on votes and choices of trials, three times in a session, so
+/// that each role falls to each party.
 TEST(ReleaseStreams, AreRightAndDrawnOnce) {
   std::array<DrawLog, 3> logs;
   const auto plan =

@@ -75,7 +75,8 @@ TEST(ThenUnturned, LeavesTheSecondsPartiesAsTheyAre) {
   EXPECT_EQ(sum.bytes_sent(), (OfParties{1, 0, 100}));
   EXPECT_EQ(sum.rounds(), 1);
   EXPECT_EQ(ThenUnturned(first, Cost::Round({{1, 0, 1}})).rounds(), 2);
-  EXPECT_EQ(Then(sum, first).bytes_sent(), (OfParties{1, 1, 100}));  // the turn before counts for what follows
+  // the turn before counts for what follows
+  EXPECT_EQ(Then(sum, first).bytes_sent(), (OfParties{1, 1, 100}));
   EXPECT_THROW((void)ThenUnturned(first, first), ContractError);
 }
 

@@ -278,7 +278,8 @@ TEST(MeshFailure, WhoBreaksTheProtocolIsNamedByAllThree) {
   }
 }
 
-// Party 2, whom party 1 has told of a breach by party 0, gives up its link to party 0, and its word arrives first.
+// Party 2, whom party 1 has told of a breach by party 0, gives up its link to party 0, and its word arrives
+// first.
 TEST(MeshFailure, WhoIsGivenUpHearsOfTheBreachThatAnotherFound) {
   TestMesh mesh;
   std::promise<void> given_up;

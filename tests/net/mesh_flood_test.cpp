@@ -19,7 +19,8 @@ using namespace testing_support;  // NOLINT: the vocabulary of these tests
 
 constexpr const char* kPeers = "127.0.0.3";  // where the relay's connections come from
 constexpr seconds kPatience{24};
-/// What a flood is divided by under a sanitizer: connections that are replaced before they are accepted take no places.
+/// What a flood is divided by under a sanitizer: connections that are replaced before they are accepted take
+/// no places.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kSlower = 10;
 #else

@@ -58,7 +58,8 @@ bool RawConnection::IsClosedByPeer() {
 
 RawLink::RawLink(std::uint16_t port, const Identity& identity, int tls_version)
     : connection_(port), context_(SSL_CTX_new(TLS_client_method())) {
-  // OpenSSL writes to a connection that the party under test may have closed: an error, not the end of the test.
+  // OpenSSL writes to a connection that the party under test may have closed: an error, not the end of the
+  // test.
   std::signal(SIGPIPE, SIG_IGN);
   SSL_CTX_set_min_proto_version(context_.get(), tls_version);
   SSL_CTX_set_max_proto_version(context_.get(), tls_version);

@@ -53,8 +53,8 @@ class RawLink {
   FrameReader reader_;
 };
 
-/// A whole party 2 in the hands of a test: linked to parties 0 and 1 and through the handshake. It says that it
-/// is ready only to those of the two that `ready` has; the other one goes on waiting for that.
+/// A whole party 2 in the hands of a test: linked to parties 0 and 1 and through the handshake. It says that
+/// it is ready only to those of the two that `ready` has; the other one goes on waiting for that.
 struct RawParty2 {
   RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity, const std::string& job_json,
             std::array<bool, 2> ready = {true, true});

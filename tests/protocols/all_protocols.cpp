@@ -42,8 +42,8 @@ class SecretInputs : public Inputs {
   Word secret_;
 };
 
-/// An entry at a size that is not the table's: smaller, since tests take lanes by the hundred thousand, or with other
-/// rounding.
+/// An entry at a size that is not the table's: smaller, since tests take lanes by the hundred thousand, or
+/// with other rounding.
 struct Variant {
   std::string name;
   std::string entry;

@@ -23,14 +23,15 @@ struct ProtocolCase {
   std::array<mpc::Word, 2> extremes{0, (mpc::Word{1} << 61) - 1};
 };
 
-/// The entries of the catalogue in their forms, where they cannot be as in its table at sizes that tests can take
-/// many lanes of, and other ways to call them.
+/// The entries of the catalogue in their forms, where they cannot be as in its table at sizes that tests can
+/// take many lanes of, and other ways to call them.
 [[nodiscard]] const std::vector<ProtocolCase>& AllProtocols();
 
 /// The one of that name: an entry's, with _latency behind it in that form. Throws ContractError.
 [[nodiscard]] const ProtocolCase& CaseNamed(const std::string& name);
 
-/// Of them, those whose result is shared afresh, as that of every new entry must be: each component, and each party's pair of components, is uniform.
+/// Of them, those whose result is shared afresh, as that of every new entry must be: each component, and each
+/// party's pair of components, is uniform.
 [[nodiscard]] const std::vector<ProtocolCase>& FreshSharings();
 /// Those that give shares of which some components are what they are by design.
 [[nodiscard]] const std::vector<ProtocolCase>& DesignedSharings();

@@ -171,7 +171,8 @@ ProtocolCase DealtUnder(const std::string& name, Purpose purpose) {
   });
 }
 
-/// The dealer sends B two secrets a lane modulo 2^32, less what `part` makes of the words of the stream for kDeal.
+/// The dealer sends B two secrets a lane modulo 2^32, less what `part` makes of the words of the stream for
+/// kDeal.
 ProtocolCase HalvesDealtUnder(const std::string& name,
                               const std::function<mpc::HalfWord(mpc::HalfWord)>& part) {
   return Toy(name, [part](Context& party, Index n, Word x) {

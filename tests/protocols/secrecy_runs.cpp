@@ -19,8 +19,8 @@ constexpr std::size_t kTakenWhole = 128;
 
 /// Words received or drawn.
 struct Seen {
-  std::array<std::uint64_t, 3>
-      order{};  ///< by operation; of branches that are in none yet, by lane; then in time
+  /// By operation; of branches that are in none yet, by lane; then in time.
+  std::array<std::uint64_t, 3> order{};
   std::string name;
   bool received = false;
   bool bits = false;
@@ -85,7 +85,8 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
   return seen;
 }
 
-/// Columns of all lanes, or of a third of them, where the parties input a third each (protocols/comparison/adder.h).
+/// Columns of all lanes, or of a third of them, where the parties input a third each
+/// (protocols/comparison/adder.h).
 Sight OfLanes(Seen seen, std::size_t lanes) {
   std::size_t samples = seen.bits ? lanes / 64 : lanes;
   if (seen.bits && seen.words.size() % samples != 0) samples /= 3;
@@ -125,7 +126,8 @@ mpc::Prss SessionPrss(Seed seed, int session, int self) {
   return {self, key(self), key(self + 1), TestTag(seed)};
 }
 
-/// The columns of rows of `columns` words each. Some rows at a time, so that a line of memory is written once.
+/// The columns of rows of `columns` words each. Some rows at a time, so that a line of memory is written
+/// once.
 std::vector<Word> Transposed(const std::vector<Word>& rows, std::size_t columns) {
   constexpr std::size_t kRows = 8;
   const std::size_t count = rows.size() / columns;
@@ -139,7 +141,8 @@ std::vector<Word> Transposed(const std::vector<Word>& rows, std::size_t columns)
   return out;
 }
 
-/// Keeps the words of each session, those of a sight one session after the other. The sights are made in the first.
+/// Keeps the words of each session, those of a sight one session after the other. The sights are made in the
+/// first.
 class Columns {
  public:
   explicit Columns(int sessions) : sessions_(static_cast<std::size_t>(sessions)) {}

@@ -5,13 +5,14 @@
 //
 // Over 103,680 lanes of one call, and over 1,000 sessions with fresh keys, for each of both secrets: every
 // received word is uniform, and so are sums and differences of pairs of received words, and of a received
-// word with the words that its receiver drew from its own PRG streams (tests/support/secrecy/view.h says which
-// pairs, of how many lanes). Uniform twice is the same twice. tests/protocols/secrecy_controls_test.cpp shows
-// what these tests find.
+// word with the words that its receiver drew from its own PRG streams (tests/support/secrecy/view.h says
+// which pairs, of how many lanes). Uniform twice is the same twice. tests/protocols/secrecy_controls_test.cpp
+// shows what these tests find.
 //
-// False alarms: a check fails with probability at most 1e-16 (proved bound, tests/support/secrecy/uniformity.h), AES
-// in counter mode taken for ideal. Every test here makes at most 7e7 checks, and there are fewer than 160:
-// for less than one choice of keys in 800,000 does any of them fail. Keys are fixed, so a run repeats.
+// False alarms: a check fails with probability at most 1e-16 (proved bound,
+// tests/support/secrecy/uniformity.h), AES in counter mode taken for ideal. Every test here makes at most 7e7
+// checks, and there are fewer than 160: for less than one choice of keys in 800,000 does any of them fail.
+// Keys are fixed, so a run repeats.
 
 #include <gtest/gtest.h>
 

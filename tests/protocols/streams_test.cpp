@@ -1,6 +1,6 @@
 // Which pseudo-random streams the protocols draw, and that nothing of them is used twice
-// (tests/support/secrecy/prg_tracker.h, tests/support/secrecy/stream_rules.h). Besides, any test of this program that uses a
-// block of a key stream twice fails.
+// (tests/support/secrecy/prg_tracker.h, tests/support/secrecy/stream_rules.h). Besides, any test of this
+// program that uses a block of a key stream twice fails.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// For a test that loads it before everything else (LD_PRELOAD). NOT SECRET: each draw from libsodium's generator gives
-// the same bytes, whoever draws, when and how often, so that a job computes the same among threads and among processes,
-// which draw in another order.
+// For a test that loads it before everything else (LD_PRELOAD). NOT SECRET: each draw from libsodium's
+// generator gives the same bytes, whoever draws, when and how often, so that a job computes the same among
+// threads and among processes, which draw in another order.
 #include <sodium.h>
 
 #include <array>

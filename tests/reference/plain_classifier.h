@@ -9,8 +9,9 @@
 
 namespace trefoil::reference {
 
-/// The logits at 2f bits that a model gives an encoded row (its entries and the mask bit at f bits), one sum of integers
-/// after the other: what classification on shares is compared with. Exact truncation in a network's layers.
+/// The logits at 2f bits that a model gives an encoded row (its entries and the mask bit at f bits), one sum
+/// of integers after the other: what classification on shares is compared with. Exact truncation in a
+/// network's layers.
 inline std::vector<std::int64_t> PlainLogits(const ml::StepPlan& plan, const mpc::RingMatrix& encoded,
                                              mpc::Index row, const mpc::RingMatrix& weights) {
   const int f = plan.settings.fraction_bits;

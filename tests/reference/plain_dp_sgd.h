@@ -6,9 +6,9 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest or multinomial logistic regression, the squared loss, Huber's or Poisson's in double
-/// precision, one example at a time: what the secure training is compared with. Rows of x carry no bias entry; a bias
-/// of 1 is appended.
+/// DP-SGD for one-vs-rest or multinomial logistic regression, the squared loss, Huber's or Poisson's in
+/// double precision, one example at a time: what the secure training is compared with. Rows of x carry no
+/// bias entry; a bias of 1 is appended.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
   double clip = 1;

@@ -20,8 +20,8 @@ class PlainIntegerStep {
         features_(plan.settings.features + 1),
         f_(plan.settings.fraction_bits) {}
 
-  /// Errors of the squared loss: logits, truncated and clamped, plus 1/2 in a single column, minus the labels. Of
-  /// Huber's loss what is clamped is that difference.
+  /// Errors of the squared loss: logits, truncated and clamped, plus 1/2 in a single column, minus the
+  /// labels. Of Huber's loss what is clamped is that difference.
   [[nodiscard]] mpc::RingMatrix Errors(const mpc::RingMatrix& weights) const {
     const mpc::Word middle = plan_.columns == 1 ? mpc::Word{1} << (f_ - 1) : 0;
     mpc::RingMatrix errors = records_.middleCols(features_, plan_.columns);

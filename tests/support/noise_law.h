@@ -27,8 +27,8 @@ inline std::vector<double> Convolved(const std::vector<double>& a, const std::ve
   return out;
 }
 
-/// Fails where the numbers do not fit the sum of so many discrete Gaussians of this variance, at most 100: chi-square
-/// against the exact convolution, tails merged; a right law fails for one key in a million.
+/// Fails where the numbers do not fit the sum of so many discrete Gaussians of this variance, at most 100:
+/// chi-square against the exact convolution, tails merged; a right law fails for one key in a million.
 inline void ExpectSumOfDiscreteGaussians(const mpc::RingMatrix& noise, double variance, int summands) {
   const std::vector<double> one = DiscreteGaussianLaw(variance, 200);
   std::vector<double> law = one;

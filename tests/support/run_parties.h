@@ -98,8 +98,8 @@ auto RunPartiesOver(Transports transports, Seed seed, Body body) {
       std::move(transports), [seed](int self) { return InsecurePrss(seed, self); }, std::move(body));
 }
 
-/// For how long a test's party waits for another that computes: under a sanitizer, on a machine that does other work,
-/// more than a minute.
+/// For how long a test's party waits for another that computes: under a sanitizer, on a machine that does
+/// other work, more than a minute.
 inline constexpr std::chrono::seconds kPartyPatience{300};
 
 template <typename Body>

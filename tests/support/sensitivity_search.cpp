@@ -56,7 +56,8 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
                            protocols::ReleaseReason::kTest);
 }
 
-/// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and padding by nothing.
+/// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and
+/// padding by nothing.
 mpc::FixedShare Clipped(mpc::Context& party, const ml::StepPlan& plan, const ml::Batch& batch,
                         const mpc::FixedShare& errors) {
   if (!plan.settings.adaptive) return ClipPerExample(party, plan, batch, errors);

@@ -150,8 +150,8 @@ class ThreadRanks final : public mpc::Ranks {
 /// How each rank of each party ended, [rank][party]: null, or what it threw.
 using RankEnds = std::vector<std::array<std::exception_ptr, net::kParties>>;
 
-/// Runs body(context, ranks) at all ranks of three parties, each in a thread, each rank number on transports and keys of its
-/// own. A rank that fails ends its party's others and its links.
+/// Runs body(context, ranks) at all ranks of three parties, each in a thread, each rank number on transports
+/// and keys of its own. A rank that fails ends its party's others and its links.
 inline RankEnds EndsOfRanks(int count, Seed seed,
                             const std::function<void(mpc::Context&, mpc::Ranks&)>& body) {
   std::array<std::vector<std::unique_ptr<ThreadRanks>>, net::kParties> parties;

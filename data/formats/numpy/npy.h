@@ -27,15 +27,15 @@ struct NpyArray {
 
 /// Reads the content of an NPY file of format version 1, 2 or 3: element types f4, f8, i1...i8, u1...u8, b1
 /// (little-endian) and byte strings, C or Fortran order. Nothing is ever unpickled. `place` names the file
-/// (and array) in errors. Memory: `content` once, in Fortran order twice. Throws DataError for any other type, a
-/// malformed header, or more or fewer bytes than the header says. Source: NumPy Enhancement Proposal 1 and
-/// numpy.lib.format.
+/// (and array) in errors. Memory: `content` once, in Fortran order twice. Throws DataError for any other
+/// type, a malformed header, or more or fewer bytes than the header says. Source: NumPy Enhancement Proposal
+/// 1 and numpy.lib.format.
 [[nodiscard]] NpyArray ParseNpy(std::string content, const std::filesystem::path& place);
 /// `check`, if there is one, sees the shape before the elements are read.
 [[nodiscard]] NpyArray ReadNpy(const std::filesystem::path& path, const ShapeCheck& check = {});
 
-/// The head of an NPY file whose elements are to be read by position. Nothing where gzip has packed it. Throws DataError as
-/// ReadNpy.
+/// The head of an NPY file whose elements are to be read by position. Nothing where gzip has packed it.
+/// Throws DataError as ReadNpy.
 [[nodiscard]] std::optional<NpyHeader> ReadNpyHeader(const PositionedFile& file);
 
 /// What the head of an NPY file announces of the whole, `place`, once `check` has seen its shape.

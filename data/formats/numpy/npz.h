@@ -8,11 +8,11 @@
 
 namespace trefoil::data {
 
-/// Reads the array `name` of an NPZ file (a zip archive of NPY files, stored or deflated). `check`, if there is
-/// one, sees its shape before its elements are read.
-/// Throws DataError if the file or array is missing, damaged or encrypted, longer than its own header says, or
-/// no array that ReadNpy reads; or if two members of the archive have one name, of which programs would read
-/// now the one and now the other.
+/// Reads the array `name` of an NPZ file (a zip archive of NPY files, stored or deflated). `check`, if there
+/// is one, sees its shape before its elements are read.
+/// Throws DataError if the file or array is missing, damaged or encrypted, longer than its own header says,
+/// or no array that ReadNpy reads; or if two members of the archive have one name, of which programs would
+/// read now the one and now the other.
 [[nodiscard]] NpyArray ReadNpz(const std::filesystem::path& path, const std::string& name,
                                const ShapeCheck& check = {});
 

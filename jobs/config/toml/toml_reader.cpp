@@ -33,8 +33,8 @@ bool IsKnown(const std::string& path, const std::string& parent, const std::vect
   });
 }
 
-/// A suggestion for an unknown key: the nearest name among known keys and tables of the same depth; failing that,
-/// a known key whose last part is the same.
+/// A suggestion for an unknown key: the nearest name among known keys and tables of the same depth; failing
+/// that, a known key whose last part is the same.
 std::string Suggestion(const std::string& path, const std::vector<std::string>& known) {
   const auto depth = std::count(path.begin(), path.end(), '.');
   std::vector<std::string> alike;
@@ -86,7 +86,8 @@ class TextChoice : public OneOfTexts {
   }
 };
 
-/// A table of the one key "v", whose value is `text` read as TOML, or where it is not valid TOML, the text itself.
+/// A table of the one key "v", whose value is `text` read as TOML, or where it is not valid TOML, the text
+/// itself.
 toml::table ReadValue(const std::string& text, const std::string& place) {
   if (text.find('\n') == std::string::npos) {
     try {
@@ -107,8 +108,8 @@ std::string TextOf(double number) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-/// A value on one line. The library's formatter may break an array into lines, and to estimate its width casts
-/// logarithms of its numbers, which may be negative, to std::size_t.
+/// A value on one line. The library's formatter may break an array into lines, and to estimate its width
+/// casts logarithms of its numbers, which may be negative, to std::size_t.
 std::string TextOf(const toml::node& node) {
   std::vector<std::string> parts;
   if (const auto* array = node.as_array()) {

@@ -20,7 +20,8 @@ constexpr double kShareForCutting = 1e-3;
 constexpr std::int64_t kLargestLimit = 10'000'000;
 /// The clip in units of the gradient at zero weights.
 constexpr double kClip = 0.5;
-/// What the noise may come to in a logit: this over the number of an output's weights, between the two limits.
+/// What the noise may come to in a logit: this over the number of an output's weights, between the two
+/// limits.
 constexpr double kNoiseOfWeights = 40;
 constexpr double kLeastNoise = 2.5;
 constexpr double kMostNoise = 8;
@@ -46,7 +47,8 @@ double Rounded(double value) {
 /// The length of a row with its bias.
 double RowLength(const DpsgdSettings& job) { return std::hypot(job.features.row_norm, 1.0); }
 
-/// nu of docs/howto/settings.md: the deviation of a mean gradient's noise over the clip, if all steps were one.
+/// nu of docs/howto/settings.md: the deviation of a mean gradient's noise over the clip, if all steps were
+/// one.
 double NoiseOf(const DpsgdSettings& job) {
   const auto& training = job.training;
   const auto& privacy = job.privacy;

@@ -20,9 +20,9 @@ constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
 
-/// Of narrow rows that owners input afresh: the batch, in which a party has both components of its own rows and one of
-/// others', and of the next batch a message that waits, and both components of what this party makes meanwhile, with its
-/// message.
+/// Of narrow rows that owners input afresh: the batch, in which a party has both components of its own rows
+/// and one of others', and of the next batch a message that waits, and both components of what this party
+/// makes meanwhile, with its message.
 double NarrowBatches(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const auto heights = ml::RankLimits(plan.settings, ranks);
   const auto own = static_cast<double>(heights.at(party));
@@ -43,8 +43,8 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
   const auto own = s.deposited ? 0 : static_cast<double>(s.rows.at(s.vertical ? 0 : party));
   const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
   if (job.store.memory) return RowMemory(job) + kComponents * kWord * 2 * WeightsOf(plan);
-  // With public sampling all rows are shared; else the batch of a step and the next one, or all rows in the form in
-  // which they are shared and in that of a batch.
+  // With public sampling all rows are shared; else the batch of a step and the next one, or all rows in the
+  // form in which they are shared and in that of a batch.
   const double rows =
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
@@ -54,7 +54,8 @@ double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t
                              : kComponents * kWord * rows * static_cast<double>(ml::EncodedColumns(plan));
   const double held =
       MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
-  // Of deposited batches also what was deposited: of one component words, in no more bytes than a number needs.
+  // Of deposited batches also what was deposited: of one component words, in no more bytes than a number
+  // needs.
   const double deposits =
       s.batches ? static_cast<double>(s.steps) * static_cast<double>(plan.batch_rows) *
                       (features * std::ceil(ml::DepositedFeatureBits(s.row_norm, s.fraction_bits) / 8.0) +

@@ -11,8 +11,9 @@
 namespace trefoil::jobs {
 namespace {
 
-/// Noise beside how far records of p numbers go that do not all point one way, which is about the farthest over the root of
-/// p: from about here on a training of tables lost much of what it had without (docs/howto/settings.md).
+/// Noise beside how far records of p numbers go that do not all point one way, which is about the farthest
+/// over the root of p: from about here on a training of tables lost much of what it had without
+/// (docs/howto/settings.md).
 constexpr double kDrowningNoise = 0.1;
 
 }  // namespace
@@ -84,8 +85,8 @@ ModelSchema ModelSchemaOf(const DpsgdSettings& job) {
           .json = DpsgdJson(job)};
 }
 
-/// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at most; all steps
-/// together by T times that, while their noise adds up to the root of T times that of one.
+/// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at
+/// most; all steps together by T times that, while their noise adds up to the root of T times that of one.
 std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, double sigma, std::int64_t rows) {
   // Of a group sigma is relative to what all of its rows can do.
   const auto of_unit = static_cast<double>(settings.groups ? settings.group_rows : 1);

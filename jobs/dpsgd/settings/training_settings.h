@@ -15,8 +15,8 @@ namespace trefoil::jobs {
 /// The threshold of Huber's loss in units of the target's range. Pre: [data.target].
 [[nodiscard]] double HuberThreshold(const DpsgdSettings& job);
 
-/// What whoever plans a training of `rows` records should know of its noise, of multiplier `sigma`: a line where it drowns
-/// much of what they say; else none. Of a tuning: one of its trials.
+/// What whoever plans a training of `rows` records should know of its noise, of multiplier `sigma`: a line
+/// where it drowns much of what they say; else none. Of a tuning: one of its trials.
 [[nodiscard]] std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, double sigma,
                                                    std::int64_t rows);
 

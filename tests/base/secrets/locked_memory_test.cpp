@@ -57,8 +57,8 @@ class LockAllMemoryTest : public testing::Test {
   }
 };
 
-/// For tests in which memory has to be locked beyond a limit, or must not be: sanitizers map and lock by their own
-/// rules.
+/// For tests in which memory has to be locked beyond a limit, or must not be: sanitizers map and lock by
+/// their own rules.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool kMemoryIsTheSanitizers = true;
 #else

@@ -297,7 +297,8 @@ TEST(SplitCsv, CopiesRecordsByteForByte) {
   EXPECT_THROW(SplitCsv(OneFile(source), true, {0, 1}, targets), DataError);
 }
 
-// A job may say latin-1 of files of which one is UTF-8 by its mark; each party then reads what the source says.
+// A job may say latin-1 of files of which one is UTF-8 by its mark; each party then reads what the source
+// says.
 TEST(SplitCsv, KeepsTheMarkThatCountsMoreThanTheJobsEncoding) {
   const TemporaryFolder folder;
   const auto source = folder.Put("a.csv", "\xEF\xBB\xBFname;n\n\u00E9;1\n\u00FC;2\n");

@@ -117,8 +117,8 @@ TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {
     EXPECT_THAT(seen.error, HasSubstr("not in the store of party 1"));
 }
 
-// Three blocks of 234 rows, of which the first ends in the second deposit, and the last has padding of no deposit. What is
-// withdrawn since counts in the next session, as without blocks.
+// Three blocks of 234 rows, of which the first ends in the second deposit, and the last has padding of no
+// deposit. What is withdrawn since counts in the next session, as without blocks.
 TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
   records_.store.memory = 1;
   records_.data.rows = {700, 0, 0};

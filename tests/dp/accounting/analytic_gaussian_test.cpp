@@ -34,8 +34,8 @@ struct Reference {
   long double epsilon;
 };
 
-// With mpmath, 60 digits: the root of Q(e s - 1 / (2 s)) - exp(e) Q(e s + 1 / (2 s)) = d, Q(x) = erfc(x / sqrt(2)) / 2,
-// by 220 bisections; s and d are the doubles that are written here.
+// With mpmath, 60 digits: the root of Q(e s - 1 / (2 s)) - exp(e) Q(e s + 1 / (2 s)) = d, Q(x) = erfc(x /
+// sqrt(2)) / 2, by 220 bisections; s and d are the doubles that are written here.
 const std::vector<Reference> kReferences{
     {0.001, 0.3, 500523.4007751495210531406L},
     {0.001, 0.001, 503089.2338484387695844429L},

@@ -26,8 +26,8 @@ struct Pair {
 
 const std::vector<double> kOrders{1.25, 1.5, 2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 
-/// The law of which trial is released and what it gave, by going through all that all trials may give and all sets that
-/// may compete: nothing of the theorem's own formulas.
+/// The law of which trial is released and what it gave, by going through all that all trials may give and all
+/// sets that may compete: nothing of the theorem's own formulas.
 Law BestOf(const std::vector<Law>& trials, const std::vector<std::int64_t>& weights) {
   const std::size_t count = trials.size();
   const std::size_t values = trials[0].size();
@@ -179,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(Laws, BestOfTrialsSearch,
                                          Search{"four", {8, 4, 3, 2}, 2, 0.85}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// Randomised response in every trial, the better answer being the likelier one with one data set: exact numbers.
+/// Randomised response in every trial, the better answer being the likelier one with one data set: exact
+/// numbers.
 TEST(BestOfTrials, HoldsForRandomisedResponses) {
   for (const double epsilon : {0.1, 0.5, 1.0, 2.0}) {
     const double lie = 1 / (1 + std::exp(epsilon));
@@ -255,8 +256,8 @@ TEST(BestOfTrials, WhereAllCompeteIsAllTrials) {
   EXPECT_NEAR(Epsilon(TrialLaw(8, 8), SampledGaussian{0.1, 1, 50}), all.Epsilon(1e-5).epsilon, 1e-9);
 }
 
-/// Of a Gaussian with multiplier 1/0.6 the theorem of Papernot and Steinke (2022), Theorem 2 with eta = 0, the
-/// logarithmic law, gives 4.071 for five trials on average, and composition of the five 6.652.
+/// Of a Gaussian with multiplier 1/0.6 the theorem of Papernot and Steinke (2022), Theorem 2 with eta = 0,
+/// the logarithmic law, gives 4.071 for five trials on average, and composition of the five 6.652.
 TEST(BestOfTrials, CostsLessThanThePublishedClosedForm) {
   const SampledGaussian each{1, 1 / 0.6, 1};
   const double of_16 = Epsilon(TrialLaw(16, 5), each);

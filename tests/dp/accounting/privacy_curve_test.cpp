@@ -98,8 +98,8 @@ long double ExactDelta(long double mu, long double epsilon) {
   return above(epsilon / mu - mu / 2) - std::exp(epsilon) * above(epsilon / mu + mu / 2);
 }
 
-// The lemma behind it, at sizes that a long double tells from nothing: a density within e^(+-b) of one of mu has
-// mu (1 + k) where b + 2 b (max(a, 0) + sqrt(2)) / mu <= k mu h(a'), h the normal density over its tail.
+// The lemma behind it, at sizes that a long double tells from nothing: a density within e^(+-b) of one of mu
+// has mu (1 + k) where b + 2 b (max(a, 0) + sqrt(2)) / mu <= k mu h(a'), h the normal density over its tail.
 TEST(PrivacyCurve, OfADensityNearAGaussianIsThatOfALittleMoreMu) {
   constexpr long double kMore = 1e-3L;
   for (const long double mu : {0.05L, 0.5L, 1.0L, 3.0L, 6.0L}) {
@@ -116,7 +116,8 @@ TEST(PrivacyCurve, OfADensityNearAGaussianIsThatOfALittleMoreMu) {
   }
 }
 
-/// The integral of (p - e^epsilon q)+ over the line, p the mixture and q N(0, sigma^2), or the other way round.
+/// The integral of (p - e^epsilon q)+ over the line, p the mixture and q N(0, sigma^2), or the other way
+/// round.
 double SampledDelta(double rate, double sigma, double epsilon, bool added) {
   constexpr double kStep = 0.002;
   double sum = 0;

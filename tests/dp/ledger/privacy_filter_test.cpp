@@ -39,8 +39,8 @@ using Rule = std::function<bool(const AnswerCounts& counts)>;
 
 double Truth(double epsilon) { return 1 / (1 + std::exp(-epsilon)); }
 
-/// The largest delta at epsilon = cap that any adaptive analyst reaches under a rule, exactly: the expectation
-/// of max(0, 1 - e^(cap - loss)) at its end, by backward induction over all that it may know.
+/// The largest delta at epsilon = cap that any adaptive analyst reaches under a rule, exactly: the
+/// expectation of max(0, 1 - e^(cap - loss)) at its end, by backward induction over all that it may know.
 class BestAnalyst {
  public:
   BestAnalyst(Responses responses, Rule rule) : responses_(std::move(responses)), rule_(std::move(rule)) {}

@@ -26,7 +26,8 @@ TEST(PldAccountant, IsTheAnalyticGaussianWherePlainNoiseIsAll) {
 
 // Sums of 100,000 terms 1 / 81^2 that are rounded to nearest are below by 2.5e-12 of it.
 TEST(PldAccountant, IsNeverBelowTheExactValueOfManyAdditions) {
-  // With mpmath, 60 digits, as in analytic_gaussian_test.cpp: sigma = 81 / sqrt(100000), delta the double 1e-5.
+  // With mpmath, 60 digits, as in analytic_gaussian_test.cpp: sigma = 81 / sqrt(100000), delta the double
+  // 1e-5.
   constexpr long double kExact = 23.59798896242088133264411L;
   PldAccountant stepwise;
   for (int step = 0; step < 100'000; ++step) stepwise.Add(SampledGaussian{1, 81, 1});

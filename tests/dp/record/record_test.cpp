@@ -64,7 +64,8 @@ TEST(Events, DoNotAmplifyForAnybodyWhereEveryBatchHasAllRows) {
   EXPECT_DOUBLE_EQ(Noise(OutsiderEvents(steps)).noise_multiplier, 1.1 * std::sqrt(1.5));
 }
 
-// Owners drew the rows and tell nobody: a party knows its own noise, and no more of the coins than an outsider.
+// Owners drew the rows and tell nobody: a party knows its own noise, and no more of the coins than an
+// outsider.
 TEST(Events, AmplifyForEverybodyWhereOwnersDepositedTheirBatches) {
   auto steps = MnistSteps();
   steps.sampling = SamplingMode::kDeposited;
@@ -157,8 +158,8 @@ TEST(Events, ChargeAnInsiderOfAVerticalPartitionForOtherValuesOfAKnownRecord) {
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 
-/// epsilon at delta of one sampled Gaussian, rate q and multiplier s, in closed form: where the density of the
-/// mixture is above e^epsilon times that of the noise alone.
+/// epsilon at delta of one sampled Gaussian, rate q and multiplier s, in closed form: where the density of
+/// the mixture is above e^epsilon times that of the noise alone.
 double ExactOfOneBatch(double q, double s, double delta) {
   const auto tail = [](double x) { return std::erfc(x / std::sqrt(2.0)) / 2; };
   const auto delta_at = [&](double epsilon) {
@@ -442,7 +443,8 @@ Tuning FourTrials() {
       .weights = {4, 2, 1, 1}};
 }
 
-/// The steps of a trial have the curve that they have by themselves; what may go wrong in any trial goes to delta.
+/// The steps of a trial have the curve that they have by themselves; what may go wrong in any trial goes to
+/// delta.
 TEST(Events, ChargeATuningForTheBestOfItsTrialsAndFailuresOfAll) {
   const auto events = InsiderEvents(FourTrials());
   ASSERT_EQ(events.size(), 4U);

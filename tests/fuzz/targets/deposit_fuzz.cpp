@@ -1,5 +1,6 @@
-// What owners send: a withdrawal; a deposit as it is; a header that its owner signed, with a body that is right for none; and what is
-// sealed in a body, with header, commitments, seal and signature that are right, so that what is behind them is read, too.
+// What owners send: a withdrawal; a deposit as it is; a header that its owner signed, with a body that is
+// right for none; and what is sealed in a body, with header, commitments, seal and signature that are right,
+// so that what is behind them is read, too.
 #include <algorithm>
 #include <vector>
 

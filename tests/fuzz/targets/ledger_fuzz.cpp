@@ -1,4 +1,5 @@
-// A ledger: lines of a hash chain, and, as entries that are chained here, what they say; and the records beside it.
+// A ledger: lines of a hash chain, and, as entries that are chained here, what they say; and the records
+// beside it.
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// What an owner reads of parties: a file of predictions as it is, and one whose seal is right for whatever header and body it
-// has, so that what is behind the seal is read, too. And what the owner kept: slots.csv.
+// What an owner reads of parties: a file of predictions as it is, and one whose seal is right for whatever
+// header and body it has, so that what is behind the seal is read, too. And what the owner kept: slots.csv.
 #include <algorithm>
 #include <array>
 

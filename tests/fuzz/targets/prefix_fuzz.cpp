@@ -1,5 +1,6 @@
-// What an inbox reads before it knows the sender: the prefix of an upload, as it is, and with a magic, version, owner and
-// signature that are right, so that what is behind them is read, too. And what an owner reads of an inbox: a receipt.
+// What an inbox reads before it knows the sender: the prefix of an upload, as it is, and with a magic,
+// version, owner and signature that are right, so that what is behind them is read, too. And what an owner
+// reads of an inbox: a receipt.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -72,8 +72,8 @@ TEST(AddClasses, SaysTheCountsAndWhatTheyWereCharged) {
               testing::HasSubstr("classes counted with noise: 78, -3, 12; by themselves epsilon 0.3"));
 }
 
-/// Two releases of one multiplier are one of the multiplier over the root of two, whose epsilon is above 1.4 times as much
-/// less a little: at least a fourth more.
+/// Two releases of one multiplier are one of the multiplier over the root of two, whose epsilon is above 1.4
+/// times as much less a little: at least a fourth more.
 TEST(AddClasses, ChargesCountsThatWereOpenedTwiceForBoth) {
   const auto once = BalancedResult(1).summary.at("class_counts_charge");
   const auto twice = BalancedResult(2).summary.at("class_counts_charge");

@@ -73,7 +73,8 @@ struct EndOfRun {
 
 class ReadTwiceTest : public testing::Test {
  protected:
-  /// A run of which party 1's file is replaced after it was read, or when the plan has been charged, or never.
+  /// A run of which party 1's file is replaced after it was read, or when the plan has been charged, or
+  /// never.
   enum class Replaced { kNever, kOnceRead, kOnceCharged };
 
   EndOfRun EndOf(Replaced when) {
@@ -159,8 +160,8 @@ TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
   EXPECT_LT(*lane.seconds, seconds);
 }
 
-// A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one again, each of a
-// message that waits, and thrice each own one for the next batch.
+// A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one
+// again, each of a message that waits, and thrice each own one for the next batch.
 TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
   const auto memory = [](const char* features) {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",
@@ -236,7 +237,8 @@ clip = 1.0
 
 class ReadOnceTest : public testing::Test {
  protected:
-  /// Weights of a run whose parties are `ranks` machines each, and whose files are gone once they have been read.
+  /// Weights of a run whose parties are `ranks` machines each, and whose files are gone once they have been
+  /// read.
   ml::Model Train(int ranks, const std::vector<std::string>& assignments) {
     for (int id = 0; id < 3; ++id) WriteImages(id);
     const auto job_file = folder_.Write("job.toml", kReadOnce);
@@ -278,8 +280,8 @@ class ReadOnceTest : public testing::Test {
   std::optional<ModelSchema> released_;  ///< of the last run
 };
 
-// Noise: two runs' weights are 40 0.01 √1.5 √3 √2/180, 0.007, apart by it (a deviation), beyond nine of which none of 36
-// lies once in 10^17 runs; without means they are many times that apart.
+// Noise: two runs' weights are 40 0.01 √1.5 √3 √2/180, 0.007, apart by it (a deviation), beyond nine of which
+// none of 36 lies once in 10^17 runs; without means they are many times that apart.
 TEST_F(ReadOnceTest, TrainsOnExtractedRowsLessTheirMeansByOneReading) {
   const std::vector<std::string> standardise{"features.standardise=private",
                                              "features.standardise_sigma=0.01"};

@@ -67,7 +67,8 @@ TEST(Evaluate, SaysHowGoodProbabilitiesAre) {
   EXPECT_NEAR(two.probabilities->log_loss, -(3 * std::log(0.75) + std::log(0.25)) / 4, 1e-6);
   EXPECT_EQ(two.probabilities->calibration[7].records, 3);  // of class 1: 0.75 was said of three records
   EXPECT_NEAR(two.probabilities->calibration[7].true_share, 2.0 / 3, 1e-12);
-  // Of three classes what is calibrated is the predicted class's probability: e / (e + 2), twice, and once it is right.
+  // Of three classes what is calibrated is the predicted class's probability: e / (e + 2), twice, and once it
+  // is right.
   const auto softmax = Identity(3, ml::Loss::kSoftmax).Of({1, 0, 0, 0, 1, 0}, {0, 2});
   EXPECT_EQ(softmax.probabilities->calibration[5].records, 2);
   EXPECT_DOUBLE_EQ(softmax.probabilities->calibration[5].true_share, 0.5);

@@ -149,7 +149,8 @@ TEST(LoadSlices, FollowsTheOwnersWhereThePartyFileHasThem) {
   EXPECT_THROW((void)slices.Of(lines, "[3, 1, 1]", {6, 5}), ConfigError);
 }
 
-// A refusal would be seen by the others, so that the record with which there are enough would have no epsilon.
+// A refusal would be seen by the others, so that the record with which there are enough would have no
+// epsilon.
 TEST(LoadSlices, TakesFewerRecordsThanTeachers) {
   Slices slices;
   for (const int records : {0, 1, 6, 7}) {

@@ -211,9 +211,10 @@ TEST_F(SumsOnRanksTest, ReportByRanks) {
   ExpectPlannedBytes(outcome, few);
   EXPECT_THAT(CountsIn(outcome.files[1].at(0).text),
               ElementsAre(DoubleNear(9, 1e-6), DoubleNear(6, 1e-6), DoubleNear(3, 1e-6)));
-  // Of 6,000 that are declared 18 are there; the others report, too. At epsilon 1 a report without a value is for one of the
-  // three with probability 3 / (e + 3) = 0.525, and counts are those divided by (e - 1) / (e + 3) = 0.3: the sum of the counts
-  // has deviation 129, and would be -10,000 without those reports. Off by 840: one run in 1e10.
+  // Of 6,000 that are declared 18 are there; the others report, too. At epsilon 1 a report without a value is
+  // for one of the three with probability 3 / (e + 3) = 0.525, and counts are those divided by (e - 1) / (e +
+  // 3) = 0.3: the sum of the counts has deviation 129, and would be -10,000 without those reports. Off by
+  // 840: one run in 1e10.
   text.replace(text.find("20, 20, 20"), 10, "2000, 2000, 2000");
   text.replace(text.find("epsilon = 30"), 12, "epsilon = 1");
   const auto counts = CountsIn(RunBy(2, text).files[1].at(0).text);

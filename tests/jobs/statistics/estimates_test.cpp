@@ -115,8 +115,8 @@ TEST(EstimatesOf, AreThePlainStatisticsWithoutNoise) {
   for (std::size_t k = 0; k < counts.size(); ++k) EXPECT_NEAR(found.tables[0][k], counts[k], 1e-3);
 }
 
-/// The deviations that are said of noise are those of 1,500 draws: an estimate of one is off by 1.8 %, so that 15 % leaves
-/// room for what is beyond the first order, and fails for a key in 10^15.
+/// The deviations that are said of noise are those of 1,500 draws: an estimate of one is off by 1.8 %, so
+/// that 15 % leaves room for what is beyond the first order, and fails for a key in 10^15.
 TEST(EstimatesOf, SayHowFarNoiseMovesThem) {
   const auto job = StatisticsWith();
   const auto layout = LayoutOf(job);
@@ -181,7 +181,8 @@ RingMatrix SumsOf(const StatisticsLayout& layout, const Pair& pair) {
   return whole;
 }
 
-/// With the same chance of a false alarm as above; means far from the middle, where parts of the noise have much in common.
+/// With the same chance of a false alarm as above; means far from the middle, where parts of the noise have
+/// much in common.
 TEST(EstimatesOf, SayHowFarNoiseMovesCorrelationsOfNumbersFarFromTheMiddle) {
   const auto job = StatisticsWith();
   const auto layout = LayoutOf(job);
@@ -226,7 +227,8 @@ TEST(EstimatesOf, StayWithinTheirRangeWhateverNoiseDoes) {
   }
 }
 
-/// Three parties' records, one of which has none, opened with noise of each: the plain integers given the same noise.
+/// Three parties' records, one of which has none, opened with noise of each: the plain integers given the
+/// same noise.
 TEST(Statistics, OfThreePartiesAreThePlainOnesGivenTheSameNoise) {
   const auto job = StatisticsWith();
   const auto layout = LayoutOf(job);

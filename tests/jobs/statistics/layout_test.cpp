@@ -16,7 +16,8 @@
 namespace trefoil::jobs {
 namespace {
 
-/// A record of these numbers, from -1 to 1 (beyond: missing, where the column has a third number), and this category.
+/// A record of these numbers, from -1 to 1 (beyond: missing, where the column has a third number), and this
+/// category.
 std::vector<StatisticsCell> Record(const StatisticsLayout& layout, const std::vector<double>& centred,
                                    std::size_t value) {
   std::vector<StatisticsCell> cells(layout.numbers.size());

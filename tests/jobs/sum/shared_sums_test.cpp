@@ -64,7 +64,8 @@ class SharedSumsTest : public testing::Test {
     party_.inputs["data." + key] = folder_.path() / file;
   }
 
-  /// All slices of each call, one behind the other, as loaded by so many ranks of party 0; and how many records they say.
+  /// All slices of each call, one behind the other, as loaded by so many ranks of party 0; and how many
+  /// records they say.
   [[nodiscard]] OwnSums LoadBy(int count, const SumSettings& job, std::uint8_t coins_key = 3) const {
     OwnSums all;
     std::mutex mutex;
@@ -150,9 +151,9 @@ TEST_F(SharedSumsTest, AreThoseOfOneMachineOfMoreRowsThanAreReadAtOnce) {
   ExpectThoseOfOneMachine(SharedJobWith({"sum.dimension=1000"}));
 }
 
-/// The law itself, of four records in two groups, which lie across two machines: each group is in a call or not with
-/// probability q, whole, and independently. The four outcomes' numbers, of 2,000 draws, are within 5.5 deviations of what is
-/// expected: of four binomials, one in 6e6 keys fails.
+/// The law itself, of four records in two groups, which lie across two machines: each group is in a call or
+/// not with probability q, whole, and independently. The four outcomes' numbers, of 2,000 draws, are within
+/// 5.5 deviations of what is expected: of four binomials, one in 6e6 keys fails.
 TEST_F(SharedSumsTest, TakeGroupsByTheLawOfOneMachine) {
   constexpr int kDraws = 2000;
   constexpr double kRate = 0.25;
@@ -230,7 +231,8 @@ class MeddledRanks final : public mpc::Ranks {
   std::function<void()> meddle_;
 };
 
-/// What rank 1 finds where its file is `of_rank_1`, and that is meddled with between its opening and its reading.
+/// What rank 1 finds where its file is `of_rank_1`, and that is meddled with between its opening and its
+/// reading.
 TEST_F(SharedSumsTest, RefuseAnotherFileAtOneRankAtFirstAndInTheMiddle) {
   WriteNumbers("v.npy", {300, 5}, 1);
   WriteNumbers("other.npy", {300, 5}, 2);

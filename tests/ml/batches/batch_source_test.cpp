@@ -15,9 +15,9 @@ namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-// An owner much smaller than its batch's height: most slots are padding, whole pieces of them. What is read in their place
-// is chosen over the whole batch, anew for each: chosen piece by piece, each piece of padding read the same records again,
-// and how few others were read told how many were drawn.
+// An owner much smaller than its batch's height: most slots are padding, whole pieces of them. What is read
+// in their place is chosen over the whole batch, anew for each: chosen piece by piece, each piece of padding
+// read the same records again, and how few others were read told how many were drawn.
 TEST(BatchSource, ReadsOtherRecordsForPaddingInEachBatch) {
   constexpr std::int64_t kHeld = 10'000;
   constexpr std::int64_t kHeight = 300;
@@ -44,7 +44,8 @@ TEST(BatchSource, ReadsOtherRecordsForPaddingInEachBatch) {
     for (std::size_t k = 0; k < kBatches; ++k) last = *source->Next(party, static_cast<int>(k), 0);
     return last;
   });
-  // Of 10,000 in 900 reads that fall anywhere: 861 on average, with a standard deviation of 6. Coins are the system's.
+  // Of 10,000 in 900 reads that fall anywhere: 861 on average, with a standard deviation of 6. Coins are the
+  // system's.
   EXPECT_GT(seen.size(), 820U);
 }
 

@@ -95,7 +95,8 @@ RingMatrix NoiseOf(const StepPlan& plan, int party) {
   return RandomSigned(60 + static_cast<std::uint64_t>(party), shape.inputs, shape.outputs, 28);
 }
 
-// Two owners of which one has less than it could, so that the batch ends with padding; noise included, bit for bit.
+// Two owners of which one has less than it could, so that the batch ends with padding; noise included, bit
+// for bit.
 TEST(BatchOfDeposited, TrainsAsPlainIntegerArithmeticDoes) {
   const StepPlan plan = MakeStepPlan(DepositedSettings());
   const std::array owners{MakeRecords(plan.settings, 5, 8), MakeRecords(plan.settings, 6, 5)};

@@ -219,8 +219,8 @@ struct Releases {
   VectorXd origin;
 };
 
-/// By how much noise moves each weight and the intercept, over the deviation that the release says: the mean of its
-/// square over those that say one.
+/// By how much noise moves each weight and the intercept, over the deviation that the release says: the mean
+/// of its square over those that say one.
 VectorXd SquaredMoves(const Releases& releases, int draws) {
   const auto& [shape, data, row_norm, noise, origin] = releases;
   const double deviation = noise * static_cast<double>(LargestSquare(shape.unit));
@@ -246,9 +246,9 @@ VectorXd SquaredMoves(const Releases& releases, int draws) {
   return sum / said;
 }
 
-/// Weights of norm 2 for rows of norm 1, so that most of the deviations is of the noise on the rows' own products. Of
-/// 2,000 draws the means of five squared normals are within seven deviations of 1: a false alarm for one key in 10^8.
-/// What is of second order in the noise, a hundredth of the equations, is far below.
+/// Weights of norm 2 for rows of norm 1, so that most of the deviations is of the noise on the rows' own
+/// products. Of 2,000 draws the means of five squared normals are within seven deviations of 1: a false alarm
+/// for one key in 10^8. What is of second order in the noise, a hundredth of the equations, is far below.
 TEST(SolveSquares, SaysHowFarNoiseMovesEachNumber) {
   const SquaresShape shape{.features = 4, .outputs = 1, .unit = 1U << 20};
   auto data = Normal(shape, 3000, 0.8, 21);
@@ -259,9 +259,9 @@ TEST(SolveSquares, SaysHowFarNoiseMovesEachNumber) {
   EXPECT_LT((means.array() - 1).abs().maxCoeff(), 7 * std::sqrt(2 / 2000.0)) << means.transpose();
 }
 
-/// Three categories, of which every record has one, add up to the constant: in that direction there is nothing but noise
-/// and ridge. About half of the draws say deviations, which are then too large rather than too small: the mean squares are
-/// 0.64 with a deviation of 0.03, so that the bounds are ten of these away.
+/// Three categories, of which every record has one, add up to the constant: in that direction there is
+/// nothing but noise and ridge. About half of the draws say deviations, which are then too large rather than
+/// too small: the mean squares are 0.64 with a deviation of 0.03, so that the bounds are ten of these away.
 TEST(SolveSquares, SaysTooMuchRatherThanTooLittleWhereNoiseIsLarge) {
   const SquaresShape shape{.features = 3, .outputs = 1, .unit = 1U << 20};
   Data data{.x = FeatureRows::Zero(3000, 3), .targets = MatrixXd(3000, 1)};
@@ -284,9 +284,9 @@ TEST(SolveSquares, SaysNoDeviationsWhereNoiseIsAsLargeAsTheEquations) {
 
 RandomStream StreamOf(int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(60 + party))); }
 
-/// Three parties' records, opened with noise of each: as plain integers given the same noise, and the model as a plain
-/// solution of these; and the noise's variance is what the ridge is made of: of its 4,845 numbers within seven deviations
-/// of a chi-square, a false alarm for one key in 10^11.
+/// Three parties' records, opened with noise of each: as plain integers given the same noise, and the model
+/// as a plain solution of these; and the noise's variance is what the ridge is made of: of its 4,845 numbers
+/// within seven deviations of a chi-square, a false alarm for one key in 10^11.
 TEST(LeastSquares, OfThreePartiesAreThePlainOnesGivenTheSameNoise) {
   const SquaresShape shape{.features = 94, .outputs = 3};
   const double sigma = 3;

@@ -95,7 +95,8 @@ TEST(FitLogistic, IsWithinItsGapOfTheMinimiser) {
   }
 }
 
-/// The minimiser by Newton's method with extended precision, halving steps while the gradient does not shrink.
+/// The minimiser by Newton's method with extended precision, halving steps while the gradient does not
+/// shrink.
 Eigen::VectorXd Minimiser(const OwnRecords& records, double lambda, double count) {
   using Vector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
   using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;

@@ -21,7 +21,8 @@ inline TrainingSettings DepositedSettings() {
   return settings;
 }
 
-/// The rows of an honest owner with so many slots: every second one is padding, and those behind the last record.
+/// The rows of an honest owner with so many slots: every second one is padding, and those behind the last
+/// record.
 inline mpc::RingMatrix Deposit(const StepPlan& plan, const OwnRecords& records, mpc::Index capacity) {
   const mpc::Index features = plan.settings.features;
   mpc::RingMatrix rows = mpc::RingMatrix::Zero(capacity, DepositedColumns(plan));

@@ -44,7 +44,8 @@ TEST(Train, GivesTheModelOfAPartysOwnRecordsForTheSameOnesDeposited) {
   EXPECT_GT(results[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
 }
 
-/// As TrainDeposited, with rows that are read block by block; what was asked, and sent in steps by all three together.
+/// As TrainDeposited, with rows that are read block by block; what was asked, and sent in steps by all three
+/// together.
 struct BlockTraining {
   std::array<TrainingResult, 3> results;
   std::array<std::vector<std::int64_t>, 3> asked;
@@ -81,7 +82,8 @@ std::uint64_t BytesOf(const mpc::Cost& cost) {
   return bytes;
 }
 
-// Six blocks, of which the last has more padding than the batch; truncation is exact, so that nothing depends on them.
+// Six blocks, of which the last has more padding than the batch; truncation is exact, so that nothing depends
+// on them.
 TEST(Train, GivesTheSameModelWhereRowsAreReadInBlocks) {
   for (const int classes : {2, 3}) {
     TrainingSettings settings = DepositedSettings();

@@ -195,8 +195,9 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionWithMomentumAndASchedule) {
   EXPECT_LE(distance.largest, 0.1);
 }
 
-// No series, so that rounding alone remains: of two truncations of each error and one of the update, below 3 units of
-// 2^-16 a step, and contracted by the next. Most errors are beyond the threshold at first, and some at last.
+// No series, so that rounding alone remains: of two truncations of each error and one of the update, below 3
+// units of 2^-16 a step, and contracted by the next. Most errors are beyond the threshold at first, and some
+// at last.
 TEST_F(AgreementTest, WithPlainDoublePrecisionForHubersLoss) {
   for (const double threshold : {0.05, 0.2}) {
     TrainingSettings settings = SmallHuberSettings(threshold);

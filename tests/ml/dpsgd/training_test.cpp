@@ -44,8 +44,9 @@ double Accuracy(const TrainingSettings& settings, const Model& model) {
   return correct / 300.0;
 }
 
-/// Guessing gives a third. Sampling and noise are the system's, so that no two runs are alike: of 1,500 runs of these
-/// tests none had less than 0.7, and where the tails go on as they fall there, one in a million is below this.
+/// Guessing gives a third. Sampling and noise are the system's, so that no two runs are alike: of 1,500 runs
+/// of these tests none had less than 0.7, and where the tails go on as they fall there, one in a million is
+/// below this.
 constexpr double kLearned = 0.5;
 
 class TrainTest : public testing::TestWithParam<Sampling> {};
@@ -229,8 +230,8 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
   }
 }
 
-// With every record in every step, whoever draws it, and without noise, nothing differs but what is rounded. Steps are
-// dealt ahead here, each as the first one is.
+// With every record in every step, whoever draws it, and without noise, nothing differs but what is rounded.
+// Steps are dealt ahead here, each as the first one is.
 TEST(Train, ComesToOneModelOnNarrowRowsAndOnWholeOnes) {
   for (const auto shape : {RateShape::kConstant, RateShape::kLinear, RateShape::kCosine}) {
     for (const double momentum : {0.0, 0.5}) {

@@ -46,8 +46,9 @@ std::array<OwnAverage, 3> Inputs(const AveragePlan& plan, std::uint64_t size) {
   return inputs;
 }
 
-/// sqrt(n) times the largest distance between the values' distribution and the normal one of this deviation: above
-/// 3 by chance with probability below 2 exp(-18) = 4e-8 (Massart's constant in Dvoretzky, Kiefer, Wolfowitz).
+/// sqrt(n) times the largest distance between the values' distribution and the normal one of this deviation:
+/// above 3 by chance with probability below 2 exp(-18) = 4e-8 (Massart's constant in Dvoretzky, Kiefer,
+/// Wolfowitz).
 double Distance(const RingMatrix& values, double deviation) {
   std::vector<double> sorted;
   for (Index k = 0; k < values.size(); ++k)
@@ -63,9 +64,9 @@ double Distance(const RingMatrix& values, double deviation) {
   return std::sqrt(count) * largest;
 }
 
-// The noise that the parties select on shares, as it is opened: an outsider's has 3/2 of the variance that remains
-// for an insider, which takes its own off. Narrower noise by a tenth is seen: it is 0.023 away, 1.03 of Distance's
-// units with 2,000 numbers; the variances below see it.
+// The noise that the parties select on shares, as it is opened: an outsider's has 3/2 of the variance that
+// remains for an insider, which takes its own off. Narrower noise by a tenth is seen: it is 0.023 away, 1.03
+// of Distance's units with 2,000 numbers; the variances below see it.
 TEST(DrawNoise, IsGaussianOfTheScaleThatTheSmallestSizeAllows) {
   const auto plan = MakeAveragePlan(Settings(std::nullopt));
   ASSERT_EQ(plan.shape.min_sizes.size(), 8U);
@@ -110,8 +111,8 @@ double Variance(const AveragePlan& plan, Index scale, std::size_t first) {
   return sum / static_cast<double>(count);
 }
 
-// 20,000 squares of normal variables: their mean has deviation sqrt(2 / 20000) = 0.01 of itself, and is off by 0.055
-// with probability below 1e-7.
+// 20,000 squares of normal variables: their mean has deviation sqrt(2 / 20000) = 0.01 of itself, and is off
+// by 0.055 with probability below 1e-7.
 TEST(DrawNoise, HasTheVarianceOfEveryScaleWithTwoPartiesAndWithThree) {
   auto settings = Settings(std::nullopt);
   settings.scales = 2;
@@ -125,8 +126,8 @@ TEST(DrawNoise, HasTheVarianceOfEveryScaleWithTwoPartiesAndWithThree) {
 TEST(DrawNoise, BlursTheSmallestSizeWhereThatMayChange) {
   const auto plan = MakeAveragePlan(Settings(0.1));
   ASSERT_TRUE(plan.shape.noisy_size);
-  // A part is zero with probability below 1/10 at this rate; all three with probability below 1e-3, and the keys are
-  // fixed.
+  // A part is zero with probability below 1/10 at this rate; all three with probability below 1e-3, and the
+  // keys are fixed.
   bool some = false;
   for (const auto& own : Inputs(plan, 500)) some = some || own.size_noise.values()(0, 0) != 0;
   EXPECT_TRUE(some);

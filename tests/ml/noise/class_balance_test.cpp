@@ -67,7 +67,8 @@ TEST(BalancedWeights, LieFrom2ToTheMinus8To1AndTheLargestIs1ForAnyCounts) {
   }
 }
 
-// Nothing that is planned depends on the weights but by the largest, so that the noise is fixed before they are known.
+// Nothing that is planned depends on the weights but by the largest, so that the noise is fixed before they
+// are known.
 TEST(MakeStepPlan, PlansForBalancedWeightsAsForWeightsOf1AndLess) {
   for (const Clipping clipping : {Clipping::kFactorised, Clipping::kPublished, Clipping::kExamples}) {
     TrainingSettings settings = BalancedSettings(7);
@@ -120,8 +121,8 @@ TEST(OpenClassCounts, CountsAllRecordsOfAllPartiesAndCostsWhatItDeclares) {
   EXPECT_EQ(Figures(parts), Figures(OpenClassCountsCost(plan)));
 }
 
-// The mean square of 2,000 numbers has a deviation of sqrt(2/2000) = 3.2 % of its mean; 20 % are 6.3 of them, beyond
-// which it is in fewer than one of 10^9 runs. Without one party's noise it is a third less.
+// The mean square of 2,000 numbers has a deviation of sqrt(2/2000) = 3.2 % of its mean; 20 % are 6.3 of them,
+// beyond which it is in fewer than one of 10^9 runs. Without one party's noise it is a third less.
 TEST(OpenClassCounts, AddsTheNoiseOfAllThreePartiesForAGroup) {
   TrainingSettings settings = BalancedSettings(20);
   settings.classes = 2000;
@@ -215,7 +216,8 @@ TrainingResult TrainUneven(const TrainingSettings& settings) {
   return std::move(results[0]);
 }
 
-// Also where the owners' models are trained first, by the same weights; of these the mean is truncated with a coin.
+// Also where the owners' models are trained first, by the same weights; of these the mean is truncated with a
+// coin.
 TEST(Train, WithBalancedClassesIsThatWithTheWeightsThatFollow) {
   for (const bool local : {false, true}) {
     TrainingSettings settings = ExactSettings();

@@ -57,9 +57,9 @@ TEST(NoiseSource, RefusesNoiseNarrowerThanTheLattice) {
   EXPECT_THROW(NoiseSource(WidePlan(8, 20), 1e-5, StreamOf(1)), ConfigError);
 }
 
-/// When a loaded machine sets the flag cannot be told, nor how long a sanitizer takes before the first sample, so it is
-/// set later and later until that falls into the middle. Who does not look there never leaves an end undrawn: under a
-/// deviation of a million, an end of zeros by chance comes once in 10^60.
+/// When a loaded machine sets the flag cannot be told, nor how long a sanitizer takes before the first
+/// sample, so it is set later and later until that falls into the middle. Who does not look there never
+/// leaves an end undrawn: under a deviation of a million, an end of zeros by chance comes once in 10^60.
 TEST(NoiseMaker, StopsInTheMiddleOfAStep) {
   constexpr Index kSamples = 2'000'000;
   const dp::DiscreteGaussian sampler(dp::Uint256(1'000'000'000'000));

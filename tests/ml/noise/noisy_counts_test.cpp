@@ -94,8 +94,8 @@ TEST(OpenNoisyCounts, RefusesNoiseOfAnotherShape) {
                ContractError);
 }
 
-// A part's law is tested in tests/dp/mechanisms/laplace_part_test.cpp; here that each count has noise of its own and of
-// this rate.
+// A part's law is tested in tests/dp/mechanisms/laplace_part_test.cpp; here that each count has noise of its
+// own and of this rate.
 TEST(LaplaceParts, AreIndependentPartsOfTheRate) {
   constexpr Index kCounts = 20'000;
   const dp::Ratio rate{1, 10};
@@ -120,10 +120,10 @@ TEST(LaplaceParts, AreIndependentPartsOfTheRate) {
   EXPECT_NEAR(products / n, 0, 5 * variance / std::sqrt(n));
 }
 
-// Its law is tested in tests/dp/mechanisms/radial_laplace_part_test.cpp; here that it is drawn for a whole vector at
-// once, and anew for the next. A part's variance is a sum of 101 exponential variables of mean 2 in scales:
-// 202, with deviation 2 sqrt(101) = 20.1; with a variance for every coordinate the means of 400 squares would
-// deviate by less than 16 from it, with one for all by 25.
+// Its law is tested in tests/dp/mechanisms/radial_laplace_part_test.cpp; here that it is drawn for a whole
+// vector at once, and anew for the next. A part's variance is a sum of 101 exponential variables of mean 2 in
+// scales: 202, with deviation 2 sqrt(101) = 20.1; with a variance for every coordinate the means of 400
+// squares would deviate by less than 16 from it, with one for all by 25.
 TEST(RadialLaplaceParts, HaveOneVarianceAVector) {
   constexpr Index kCoordinates = 400;
   constexpr int kVectors = 2000;

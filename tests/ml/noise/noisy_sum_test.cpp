@@ -111,8 +111,9 @@ std::vector<RingMatrix> NoiseOf(const SumSession& session, int party) {
   return noise;
 }
 
-/// The law itself: what an outsider, and a party that takes its own noise off, finds in either call is a sum of three or
-/// of two discrete Gaussians. Four chi-square tests, each of which fails for one key in a million.
+/// The law itself: what an outsider, and a party that takes its own noise off, finds in either call is a sum
+/// of three or of two discrete Gaussians. Four chi-square tests, each of which fails for one key in a
+/// million.
 TEST(NoisySums, HaveTheLawThatIsCharged) {
   const auto session = Narrow();
   const double variance = CountVariance(session.sigma, session.sensitivity).convert_to<double>();
@@ -242,8 +243,8 @@ TEST(EncodeBounded, RefusesWhatIsNoNumber) {
   EXPECT_THROW(EncodeBounded(std::vector<double>{1, 1}, 1, kMaxNorm + 1, encoded), ContractError);
 }
 
-/// Two sums that differ by a vector of norm C, each rounded to the lattice: found to differ by nearly the bound, and
-/// never by more.
+/// Two sums that differ by a vector of norm C, each rounded to the lattice: found to differ by nearly the
+/// bound, and never by more.
 TEST(SensitivityOfOwnersSum, CoversTheRoundingOfBothVectors) {
   std::mt19937_64 random(9);
   std::uniform_real_distribution<double> uniform(-1, 1);

@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
                     PredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
     [](const auto& info) { return info.param.name; });
 
-// The components of 4,096 equal rows: of one result two of them, and what two add up to, are uniform whatever the result is.
+// The components of 4,096 equal rows: of one result two of them, and what two add up to, are uniform whatever
+// the result is.
 TEST(DepositedPrediction, HasComponentsThatAreUniformGivenTheResult) {
   constexpr Index kEqual = 4096;
   for (const bool scores : {false, true}) {

@@ -26,7 +26,8 @@ TEST(SumSensitivity, IsThePublishedOneInTheL1NormWithGapAndRounding) {
   const auto settings = Settings();
   const double exact = std::sqrt(123.0) * 2 / 6512 * std::ldexp(1.0, 20);
   const double gaps = std::sqrt(123.0) * 2e-6 * std::ldexp(1.0, 20);
-  // Double precision's part of a gap is 12 sqrt(1 + 1/4) 2^-51 (10000 + 256 + 32 + 16) = 6.2e-11, of all 1.5e-3.
+  // Double precision's part of a gap is 12 sqrt(1 + 1/4) 2^-51 (10000 + 256 + 32 + 16) = 6.2e-11, of all
+  // 1.5e-3.
   EXPECT_GE(SumSensitivity(settings, 6512), exact + gaps + 123);
   EXPECT_NEAR(SumSensitivity(settings, 6512), exact + gaps + 123, 2e-3);
 }
@@ -85,15 +86,16 @@ TEST(SumSensitivityL2, HasNoRootOfTheNumberOfWeights) {
   EXPECT_LE(found, exact + 1.001);
 }
 
-/// delta at which noise of this multiplier on a sum of sensitivity 1 has epsilon: Balle and Wang (2018), theorem 8.
+/// delta at which noise of this multiplier on a sum of sensitivity 1 has epsilon: Balle and Wang (2018),
+/// theorem 8.
 double GaussianDelta(double sigma, double epsilon) {
   const auto normal = [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; };
   return normal(1 / (2 * sigma) - epsilon * sigma) -
          std::exp(epsilon) * normal(-1 / (2 * sigma) - epsilon * sigma);
 }
 
-/// The exact delta of that after a pure choice of `pure`: randomised response dominates every one (Kairouz, Oh,
-/// Viswanath 2015), so that the loss before the Gaussian's is pure or its negative.
+/// The exact delta of that after a pure choice of `pure`: randomised response dominates every one (Kairouz,
+/// Oh, Viswanath 2015), so that the loss before the Gaussian's is pure or its negative.
 double ComposedDelta(double sigma, double pure, double epsilon) {
   const double truth = 1 / (1 + std::exp(-pure));
   // A hockey stick of negative epsilon e is that of the other direction: delta(e) = 1 - e^e + e^e delta(-e).
@@ -114,8 +116,8 @@ AverageSettings GaussianSettings(std::optional<double> size_epsilon) {
   return settings;
 }
 
-// The split of delta, from its parts: half is the most that the size's noise may cost at epsilon, the rest is the
-// sum's and the choice's together, and no more noise is added than that wants.
+// The split of delta, from its parts: half is the most that the size's noise may cost at epsilon, the rest is
+// the sum's and the choice's together, and no more noise is added than that wants.
 TEST(MakeAveragePlan, CalibratesGaussianNoiseForWhatTheSizeLeavesOfEpsilonAndDelta) {
   const auto settings = GaussianSettings(0.1);
   const auto plan = MakeAveragePlan(settings);

@@ -39,8 +39,8 @@ RingMatrix Choices(Seed seed, const std::vector<std::int64_t>& weights, int draw
       .value;
 }
 
-/// Three trials, of which one competes half of the time, two and three a quarter of it each: every set has its exact
-/// probability. Chi-square with six degrees of freedom is above 38.3 once in a million.
+/// Three trials, of which one competes half of the time, two and three a quarter of it each: every set has
+/// its exact probability. Chi-square with six degrees of freedom is above 38.3 once in a million.
 TEST(DrawCompeting, TakesEverySetOfASizeAlikeAndSizesByTheirWeights) {
   constexpr int kDraws = 1200;
   const RingMatrix choices = Choices(Seed{31}, {kWhole / 2, kWhole / 4, kWhole / 4}, kDraws);
@@ -88,7 +88,8 @@ TEST(DrawCompeting, RefusesWeightsThatAreNoLaw) {
   refused({});
 }
 
-/// Of those that compete, the first of the best; scores may be negative, and one that does not compete never wins.
+/// Of those that compete, the first of the best; scores may be negative, and one that does not compete never
+/// wins.
 TEST(ChooseCompeting, TakesTheBestOfThoseThatCompete) {
   struct Case {
     std::array<std::int64_t, 4> scores;
@@ -129,8 +130,8 @@ TEST(ChooseCompeting, TakesTheBestOfThoseThatCompete) {
   }
 }
 
-/// Where all compete and the noise is a hundredth of a record, the best is the one that a plain count finds; a linear
-/// model of two or three classes, and a network.
+/// Where all compete and the noise is a hundredth of a record, the best is the one that a plain count finds;
+/// a linear model of two or three classes, and a network.
 TEST(BestTrial, IsTheOneThatAPlainCountFindsAtTheDeclaredCost) {
   for (const auto& [classes, hidden] : {std::pair{3, false}, std::pair{2, false}, std::pair{3, true}}) {
     TrainingSettings settings = SmallSettings();

@@ -51,8 +51,8 @@ Joint Normal(const SquaresShape& shape, const SquaresColumns& columns, Index row
   return joint;
 }
 
-/// The parties' integers put together as a row has them, with 128-bit sums of products: 29 for squares and products with
-/// targets, 41 for pairs.
+/// The parties' integers put together as a row has them, with 128-bit sums of products: 29 for squares and
+/// products with targets, 41 for pairs.
 std::vector<__int128> PlainSum(const Joint& joint, double row_norm) {
   std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(joint.rows()));
   std::vector<std::vector<std::int64_t>> targets = rows;
@@ -196,7 +196,8 @@ TEST(ColumnSquares, OfThreePartiesOpenAsThePlainSumGivenTheSameNoise) {
   for (const auto& party : opened) EXPECT_TRUE((party == plain).all());
 }
 
-// ---- How much another record in the place of one changes the sum: searched for a violation, in exact integers.
+// ---- How much another record in the place of one changes the sum: searched for a violation, in exact
+// integers.
 
 double SquaredDistance(const std::vector<__int128>& a, const std::vector<__int128>& b) {
   long double squares = 0;

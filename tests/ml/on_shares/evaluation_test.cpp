@@ -37,7 +37,8 @@ TrainingSettings SettingsOf(const EvaluationCase& c) {
   settings.threshold = c.threshold;
   settings.classes = c.classes;
   settings.fraction_bits = c.fraction_bits;
-  if (c.hidden.empty()) settings.row_fraction_bits = 8;  // of the steps' rows, never of those that are evaluated
+  // of the steps' rows, never of those that are evaluated
+  if (c.hidden.empty()) settings.row_fraction_bits = 8;
   settings.comparison = c.comparison;
   settings.activation_bound = 4;
   settings.delta_bound = 2;
@@ -299,7 +300,8 @@ TEST(EvaluationSettings, TakeBinsOfManyClassesBesideATableOfOneAgainstTheRest) {
   EXPECT_NO_THROW((void)MakeStepPlan(settings));
 }
 
-/// What is opened beside each other moves by what the noise is for, and by no more, over all pairs of these records.
+/// What is opened beside each other moves by what the noise is for, and by no more, over all pairs of these
+/// records.
 TEST(EvaluationSensitivity, IsReachedByARecordThatMovesInEveryHistogramAndInTheTable) {
   TrainingSettings settings = SettingsOf(EvaluationCase{.name = "classes", .classes = 3});
   settings.evaluation =
@@ -332,8 +334,8 @@ TEST(Evaluate, AddsNoiseOfTheHistogramsSensitivityToEachOfItsCounts) {
   TrainingSettings settings = SettingsOf(EvaluationCase{.name = "noisy", .classes = 2});
   settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1000, .bins = 10};
   const StepPlan plan = MakeStepPlan(settings);
-  // 1,000 squares of mean 2 * 3/2 sigma^2, within the same tolerance as of the count above, and each count alone
-  // within ten times sqrt(2 / 50) of it but for 1e-9 (fifty squares, twenty counts).
+  // 1,000 squares of mean 2 * 3/2 sigma^2, within the same tolerance as of the count above, and each count
+  // alone within ten times sqrt(2 / 50) of it but for 1e-9 (fifty squares, twenty counts).
   constexpr int kRuns = 50;
   const auto opened = RunParties(Seed{6}, [&](mpc::Context& party) {
     const mpc::FixedShare weights(InsecureDeal(party, SomeWeights(plan)), plan.settings.fraction_bits);
@@ -431,9 +433,9 @@ TEST(Train, TellsTwoClassesApartByTheSquaredLossOnSharesAndInTheClear) {
   settings.clip = 8;
   settings.steps = 60;
   settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 40}};
-  // A unit of one feature answers on one side of 0, by the sign of its first weight: of 20 units all do so on the same
-  // side, and the network tells no classes apart, with probability 2^-19. The more units, the steeper the loss: a rate of
-  // 1 would drive all of them to where they answer no more.
+  // A unit of one feature answers on one side of 0, by the sign of its first weight: of 20 units all do so on
+  // the same side, and the network tells no classes apart, with probability 2^-19. The more units, the
+  // steeper the loss: a rate of 1 would drive all of them to where they answer no more.
   for (const auto& hidden : {std::vector<std::int64_t>{}, {20}}) {
     settings.hidden = hidden;
     settings.learning_rate = hidden.empty() ? 1 : 0.1;

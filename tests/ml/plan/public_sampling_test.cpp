@@ -98,8 +98,8 @@ TEST(ParticipationAfter, CountsStepsThatAreDoneAgainForEveryRow) {
   EXPECT_EQ(after.back(), bounds[40] + 6);
 }
 
-// What the outsider's epsilon rests on: whatever is known of other rows' coins and of a row's own earlier ones,
-// a step takes it with the rate at most. All coins of three rows in four steps are enumerated.
+// What the outsider's epsilon rests on: whatever is known of other rows' coins and of a row's own earlier
+// ones, a step takes it with the rate at most. All coins of three rows in four steps are enumerated.
 TEST(PublicSchedule, TakesNoRowWithMoreThanTheRateWhateverIsKnown) {
   constexpr int kRows = 3;
   constexpr int kSteps = 4;

@@ -53,8 +53,8 @@ TEST(PlannedRunSeconds, CountWhatRowsOfOneColumnTakeToBeRead) {
     settings.steps = 2;
     return Computing(settings) - one;
   };
-  // Two classes are one column, six multiply-adds an element, but both products read all rows: seven nanoseconds an element
-  // that no cache holds.
+  // Two classes are one column, six multiply-adds an element, but both products read all rows: seven
+  // nanoseconds an element that no cache holds.
   const StepPlan plan = MakeStepPlan(settings, protocols::Form::kBulk);
   const double elements = static_cast<double>(plan.batch_rows * settings.features);
   EXPECT_GT(of_a_step(2), (elements - 5e5) * (6e-9 + 7e-9));

@@ -32,8 +32,8 @@ OwnRecords NumberedRecords(const TrainingSettings& settings, int rows) {
   return records;
 }
 
-/// The batches that parties of so many machines input: [batch][owner][slot], slots in the order of ranks; of each slot its
-/// numbers as they are encoded. Party 0's records are `rows`, the others have none.
+/// The batches that parties of so many machines input: [batch][owner][slot], slots in the order of ranks; of
+/// each slot its numbers as they are encoded. Party 0's records are `rows`, the others have none.
 using Slots = std::vector<std::array<std::vector<std::vector<mpc::Word>>, net::kParties>>;
 
 Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ranks, std::size_t batches) {
@@ -133,10 +133,10 @@ TEST(RankSource, ReadsRecordsThatAreNotInMemory) {
   EXPECT_THAT(DrawSlots(settings, stored, 2, 1)[0][0], testing::UnorderedElementsAreArray(expected));
 }
 
-// Three records at rate 1/2, cut at two, in two slots of two machines. A record alone, or two, are where they are with the
-// probabilities that DrawRows and PlaceRows give them on one machine: no record 1/8, one in a slot 1/16, two in an order
-// 1/2 (1/8 + 1/8/3) = 1/12. Fixed coins; were they not, the statistic, of a chi-square law of 12 degrees of freedom, would
-// be beyond the bound once in a million runs.
+// Three records at rate 1/2, cut at two, in two slots of two machines. A record alone, or two, are where they
+// are with the probabilities that DrawRows and PlaceRows give them on one machine: no record 1/8, one in a
+// slot 1/16, two in an order 1/2 (1/8 + 1/8/3) = 1/12. Fixed coins; were they not, the statistic, of a
+// chi-square law of 12 degrees of freedom, would be beyond the bound once in a million runs.
 TEST(RankSource, DrawsAndPlacesAsOneMachineDoes) {
   TrainingSettings settings = SmallSettings();
   settings.rows = {3, 3, 3};

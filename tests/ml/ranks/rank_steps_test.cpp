@@ -40,8 +40,8 @@ SecretKey KeyOfNoise(int rank, int party) {
   return FixedKey(static_cast<std::uint8_t>(1 + 3 * rank + party));
 }
 
-// On rows that are padding throughout: what is left of a step is the noise, each number of it the sum of those that the one
-// rank of each party draws which holds the weight.
+// On rows that are padding throughout: what is left of a step is the noise, each number of it the sum of
+// those that the one rank of each party draws which holds the weight.
 TEST(RankSteps, AddTheNoiseOfTheirSliceOnce) {
   TrainingSettings settings = SmallSettings();
   settings.truncation = protocols::Rounding::kExact;
@@ -53,8 +53,8 @@ TEST(RankSteps, AddTheNoiseOfTheirSliceOnce) {
   const LayerShape slice = SliceShape(plan, kRanks);
   const LayerShape shape = ShapeOfWeights(plan);
   std::mutex mutex;
-  std::array<mpc::RingMatrix, kRanks>
-      weights;  // as each rank has them, the components of three parties added up
+  // as each rank has them, the components of three parties added up
+  std::array<mpc::RingMatrix, kRanks> weights;
   weights.fill(mpc::RingMatrix::Zero(shape.inputs, shape.outputs));
   RunRanks(kRanks, Seed{3}, [&](mpc::Context& party, mpc::Ranks& ranks) {
     NoiseSource noise(plan, kSigma, slice, RandomStream(KeyOfNoise(ranks.rank(), party.self())));
@@ -90,8 +90,8 @@ TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
       settings.comparison = form;
       settings.momentum = 0.5;
       settings.row_fraction_bits = 8;
-      std::array<std::uint64_t, 2>
-          sent{};  // by all parties on the last lane, of trainings of three steps and of six
+      // by all parties on the last lane, of trainings of three steps and of six
+      std::array<std::uint64_t, 2> sent{};
       std::array<std::uint32_t, 2> rounds{};
       for (std::size_t k = 0; k < sent.size(); ++k) {
         settings.steps = k == 0 ? 3 : 6;

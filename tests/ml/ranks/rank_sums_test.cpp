@@ -47,8 +47,8 @@ class RankSumsTest : public testing::TestWithParam<Split> {
             .to = {0, 2}};
   }
 
-  /// The sums of all parties' ranks, to each number of which each party has added one sample: that of the rank whose slice it
-  /// is in.
+  /// The sums of all parties' ranks, to each number of which each party has added one sample: that of the
+  /// rank whose slice it is in.
   [[nodiscard]] std::vector<RingMatrix> Expected() const {
     const auto [numbers, ranks] = GetParam();
     const dp::DiscreteGaussian sampler(CountVariance(Session().sigma, Session().sensitivity));

@@ -1,4 +1,5 @@
-// Train() and ServeSteps() at parties of many machines: the model of parties of one, and what each lane sends.
+// Train() and ServeSteps() at parties of many machines: the model of parties of one, and what each lane
+// sends.
 
 #include "ml/ranks/serve_steps.h"
 
@@ -31,8 +32,8 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 constexpr std::int64_t kRowsOfParty = 40;
 
-/// Every record in every step, and no noise: nothing is left to chance. With the squared loss and exact truncation no number
-/// depends on a mask either.
+/// Every record in every step, and no noise: nothing is left to chance. With the squared loss and exact
+/// truncation no number depends on a mask either.
 TrainingSettings MaskFreeSettings() {
   TrainingSettings settings = SmallSettings();
   settings.expected_batch = 120;
@@ -119,7 +120,8 @@ TEST(RankTraining, GivesTheModelOfOneMachineBitForBit) {
   }
 }
 
-// As many records as the machines' slots have no room for evenly, and a machine without any slot of an owner's rows.
+// As many records as the machines' slots have no room for evenly, and a machine without any slot of an
+// owner's rows.
 TEST(RankTraining, DividesSlotsAndWeightsThatDoNotGoUpEvenly) {
   TrainingSettings settings = MaskFreeSettings();
   settings.rows = {40, 41, 1};
@@ -170,8 +172,8 @@ TEST(RankTraining, AgreesWithPlainDoublePrecisionWithTheSigmoid) {
   EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 0.3);
 }
 
-// Counts of classes, local models and the evaluation are rank 0's; the weights of the classes, which these counts give, are
-// everybody's.
+// Counts of classes, local models and the evaluation are rank 0's; the weights of the classes, which these
+// counts give, are everybody's.
 TEST(RankTraining, SharesTheStepsOfATrainingWithAllThatIsAroundThem) {
   TrainingSettings settings = SmallSettings();
   settings.balance_sigma = 1;
@@ -199,8 +201,9 @@ TEST(RankTraining, SharesTheStepsOfATrainingWithAllThatIsAroundThem) {
   EXPECT_EQ(results[0]->class_weights.size(), 3U);
 }
 
-// Of no records, so that the weights after a step are the noise alone. The squares of a machine's 2,001 numbers add up to their
-// expectation within 17 % but once in some ten million runs; a party's noise that is missing or there twice makes a third.
+// Of no records, so that the weights after a step are the noise alone. The squares of a machine's 2,001
+// numbers add up to their expectation within 17 % but once in some ten million runs; a party's noise that is
+// missing or there twice makes a third.
 TEST(RankTraining, AddsTheNoiseOfThreePartiesToEachWeight) {
   TrainingSettings settings = MaskFreeSettings();
   settings.features = 2000;

@@ -59,8 +59,8 @@ TEST(EstimatesOf, TakesTheEdgeNearestToOneHalfOfEqualOnes) {
   EXPECT_EQ(EstimatesOf({8, 2, 0, 0, 0, 1, 9, 0, 0, 0}, 0).threshold, 0.2);
 }
 
-// The mean of n estimates is within five of their deviations over sqrt(n) but for 6e-7, and a thousandth that ratios of
-// noisy sums are off by.
+// The mean of n estimates is within five of their deviations over sqrt(n) but for 6e-7, and a thousandth that
+// ratios of noisy sums are off by.
 TEST(EstimatesOf, KeepTheMeanUnderNoiseWhoseDeviationTheySay) {
   std::vector<double> histogram(40, 0);
   for (std::size_t bin = 0; bin < 20; ++bin) {
@@ -121,8 +121,8 @@ TEST(TableEstimatesOf, SayNothingOfWhatNoiseCouldMakeUp) {
   EXPECT_EQ(estimates.recall[2]->value, 0);  // a negative count is cut to no share below 0
 }
 
-// The deviation of 4,000 shares of counts with noise, within 5/sqrt(8000) of the estimate but for 6e-7, and 1 % for what
-// first order leaves out.
+// The deviation of 4,000 shares of counts with noise, within 5/sqrt(8000) of the estimate but for 6e-7, and 1
+// % for what first order leaves out.
 TEST(TableEstimatesOf, HaveTheDeviationThatTheNoiseGivesThem) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal(0, 2);

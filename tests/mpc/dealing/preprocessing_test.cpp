@@ -216,8 +216,8 @@ TEST(Preprocessing, RefusesMoreRunsThanAnnounced) {
   });
 }
 
-// Its numbers have been drawn: a caller that goes on would get the same masks again, for other values. What comes
-// after all the runs has numbers of its own.
+// Its numbers have been drawn: a caller that goes on would get the same masks again, for other values. What
+// comes after all the runs has numbers of its own.
 TEST(Preprocessing, RefusesAnotherRunAfterOneThatFailed) {
   const RingMatrix x = RandomSigned(1, kItems, 1, 8);
   for (const std::int64_t ahead : {0, 1}) {

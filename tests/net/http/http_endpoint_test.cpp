@@ -127,7 +127,8 @@ TEST(HttpEndpoint, DrawsWhichOfManyConnectionsGoes) {
     std::vector<std::unique_ptr<Client>> silent;
     for (int k = 0; k < kSilent; ++k) silent.push_back(std::make_unique<Client>(endpoint.port()));
     EXPECT_THAT(Ask(endpoint, "GET /metrics HTTP/1.1\r\n\r\n"), EndsWith("trefoil_step 7\n"));
-    // The newest 16 alone are left with probability 16! / 16^16 (1 + 2 + ... + 16) / 16, which is 1 in 100,000.
+    // The newest 16 alone are left with probability 16! / 16^16 (1 + 2 + ... + 16) / 16, which is 1 in
+    // 100,000.
     EXPECT_TRUE(std::any_of(silent.begin(), silent.end() - kPlaces,
                             [](const std::unique_ptr<Client>& client) { return client->Open(); }));
   }

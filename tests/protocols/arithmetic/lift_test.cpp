@@ -59,8 +59,8 @@ TEST_P(LiftTest, GivesNumbersWithinAQuarterOfTheModulusThemselves) {
   }
 }
 
-/// An owner may send any words: none becomes larger than the bound on which the squared norms' range rests, and none
-/// that another lifting could give another value becomes as small as those of a row that passes.
+/// An owner may send any words: none becomes larger than the bound on which the squared norms' range rests,
+/// and none that another lifting could give another value becomes as small as those of a row that passes.
 TEST_P(LiftTest, BoundsEveryRingElement) {
   const int bits = GetParam();
   RingMatrix x = RandomWords(4, 2000, 1);

@@ -315,8 +315,8 @@ std::vector<Twice> StepsTwice() {
           {"Reshare", reshare, reshare}};
 }
 
-// Another time would use a stream again (the test program sees that too), or one mask for two values, of which
-// A and B would learn the difference.
+// Another time would use a stream again (the test program sees that too), or one mask for two values, of
+// which A and B would learn the difference.
 TEST_P(MaskedOpeningTest, TakesNoStepTwice) {
   for (const Twice& step : StepsTwice()) {
     SCOPED_TRACE(step.name);

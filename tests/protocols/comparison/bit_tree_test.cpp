@@ -26,7 +26,8 @@ std::pair<BitMatrix, CostFigures> RunTree(const BitMatrix& bits, Tree tree) {
 
 class PlanesTest : public testing::TestWithParam<Index> {};
 
-/// For each plane an item that has its bit alone, and one that lacks it alone; one with no bit, and one with all.
+/// For each plane an item that has its bit alone, and one that lacks it alone; one with no bit, and one with
+/// all.
 TEST_P(PlanesTest, AreAndedAndOredItemByItem) {
   const Index planes = GetParam();
   const Index items = 2 * planes + 2;

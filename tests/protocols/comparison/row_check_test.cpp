@@ -88,9 +88,9 @@ TEST(FaultyRows, AreThoseWithAnythingButARecordOfAClassOrPadding) {
                       });
 }
 
-// What checks would let pass that are not made here: b(b - 2^16) is 0 modulo 2^64 for b = 2^48, which at a scale of
-// 2^16 would be a bit; squares of multiples of 2^32 are 0; and half of all random combinations miss a difference of
-// 2^63, two of which cancel besides.
+// What checks would let pass that are not made here: b(b - 2^16) is 0 modulo 2^64 for b = 2^48, which at a
+// scale of 2^16 would be a bit; squares of multiples of 2^32 are 0; and half of all random combinations miss
+// a difference of 2^63, two of which cancel besides.
 TEST(FaultyRows, FindWordsThatOtherChecksMiss) {
   const RowBounds bounds{.features = 1, .largest_squared_norm = 25, .label_words = 2, .largest_label = 1};
   ExpectFound(bounds,
@@ -165,8 +165,8 @@ TEST(FaultyRows, AreThoseOfPlainNumbers) {
   }
 }
 
-// Whatever an owner deposits for features modulo 2^bits: the largest squares that lifting leaves do not wrap, for as
-// many features as a study may have.
+// Whatever an owner deposits for features modulo 2^bits: the largest squares that lifting leaves do not wrap,
+// for as many features as a study may have.
 TEST(FaultyRows, FindRowsOfTheLargestDeposits) {
   constexpr int kBits = 25;
   constexpr Index kFeatures = 2047;  // 2048 * 2^(2 * 25 + 2) = 2^63: one less

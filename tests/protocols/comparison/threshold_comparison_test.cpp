@@ -112,8 +112,8 @@ RingMatrix LookUpInLatencyForm(std::uint8_t seed, const PiecewisePolynomial& tab
   return outcome.value;
 }
 
-/// Of how many of the 64 pairs of low bits of two parts the three parts' low bits carry 0, 1 and 2 times, where the
-/// number's own are `low`.
+/// Of how many of the 64 pairs of low bits of two parts the three parts' low bits carry 0, 1 and 2 times,
+/// where the number's own are `low`.
 std::array<double, 3> Carries(std::int64_t low) {
   std::array<double, 3> pairs{};
   for (std::int64_t a = 0; a < 8; ++a) {
@@ -125,8 +125,9 @@ std::array<double, 3> Carries(std::int64_t low) {
   return pairs;
 }
 
-// Every number of a small ring, 200 times. How often y is one and two less is that of uniform low bits of two parts; each
-// sum over all numbers is within 5 standard deviations but for 6e-7 of the seeds, and what cannot be is not.
+// Every number of a small ring, 200 times. How often y is one and two less is that of uniform low bits of two
+// parts; each sum over all numbers is within 5 standard deviations but for 6e-7 of the seeds, and what cannot
+// be is not.
 TEST(LookUp, ComparesTheQuotientOrUpToTwoLessWhereBitsAreDropped) {
   constexpr int kDropped = 3;
   constexpr Index kTimes = 200;

@@ -141,8 +141,8 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.words == SeriesWords::kHalf ? "_half" : "_whole");
     });
 
-/// Where a series is largest it is above 1, so that its sum before the truncation is above 1/2 by what 31 bits would
-/// not hold: with one bit fewer the results of some masks would be negative.
+/// Where a series is largest it is above 1, so that its sum before the truncation is above 1/2 by what 31
+/// bits would not hold: with one bit fewer the results of some masks would be negative.
 TEST(SigmoidInHalfWords, NeedsAllOfThem32BitsWhereTheSeriesLeavesTheInterval) {
   constexpr int kBits = 16;
   for (const double bound : {8.0, 16.0, 32.0, 64.0}) {

@@ -52,7 +52,8 @@ TEST_F(Pages, OneFileThatTakesNothingFromElsewhere) {
   EXPECT_EQ(page.type, "text/html; charset=utf-8");
   for (const char* outside : {"src=", "https:", "url(", "@import", "//cdn", "style=", " onload", " onclick"})
     EXPECT_THAT(page.body, Not(HasSubstr(outside)));
-  // The one address is the name of a kind of element, and the one link an empty picture, in place of /favicon.ico.
+  // The one address is the name of a kind of element, and the one link an empty picture, in place of
+  // /favicon.ico.
   auto rest = page.body;
   for (const std::string known : {"http://www.w3.org/2000/svg", "href=\"data:,\""}) {
     ASSERT_THAT(rest, HasSubstr(known));

@@ -1,5 +1,6 @@
-// What ranks_test.py has mpirun start several times: each process is a rank and does what the first argument says. Prints
-// "ok" where all was as expected, else a line that says what was not; ends as a rank of a party does.
+// What ranks_test.py has mpirun start several times: each process is a rank and does what the first argument
+// says. Prints "ok" where all was as expected, else a line that says what was not; ends as a rank of a party
+// does.
 #include <dlfcn.h>
 
 #include <csignal>
@@ -118,7 +119,8 @@ void Calls(RankGroup& group) {
   Expect(failure.empty(), "a second channel: " + failure);
 }
 
-/// Rank 1 computes for longer than the silence after which a rank is lost; waiting takes the others next to no time.
+/// Rank 1 computes for longer than the silence after which a rank is lost; waiting takes the others next to
+/// no time.
 void Slow(RankGroup& group) {
   if (group.ranks().rank() == 1) std::this_thread::sleep_for(2 * kSilence);
   const double before = ProcessorSeconds(&group);

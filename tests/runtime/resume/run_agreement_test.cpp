@@ -59,8 +59,8 @@ TEST(Agree, GoesOnAgainWhereAllThreeWereToldTo) {
   EXPECT_FALSE(ReadClaim(ToText(untold), 1, 20).again);
 }
 
-// Party 1 went back to a copy from before the last step, or lost its last checkpoint: a second model would come
-// of the run.
+// Party 1 went back to a copy from before the last step, or lost its last checkpoint: a second model would
+// come of the run.
 TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   const ml::SessionHistory sessions{Session("aa", 0, 17, true)};
   auto released = Claim({{15, "aa"}, {17, "aa"}}, sessions);

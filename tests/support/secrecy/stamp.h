@@ -10,8 +10,8 @@ inline std::uint64_t NextStamp() {
   return ++stamp;
 }
 
-/// Number of the operation that this thread last drew randomness for (tests/support/secrecy/prg_tracker.h), 0 before.
-/// It orders what the branches of a party saw the same way in every run, whoever was faster.
+/// Number of the operation that this thread last drew randomness for (tests/support/secrecy/prg_tracker.h), 0
+/// before. It orders what the branches of a party saw the same way in every run, whoever was faster.
 inline std::uint64_t& CurrentOperation() {
   thread_local std::uint64_t operation = 0;
   return operation;

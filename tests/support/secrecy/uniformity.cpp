@@ -11,7 +11,8 @@
 
 namespace trefoil::testing_support {
 
-/// How often each symbol occurs at each place of a word. Bytes are counted, half of them are sums of those counts.
+/// How often each symbol occurs at each place of a word. Bytes are counted, half of them are sums of those
+/// counts.
 struct SymbolCounts {
   std::size_t samples = 0;
   std::array<std::array<std::uint32_t, 256>, 8> bytes{};

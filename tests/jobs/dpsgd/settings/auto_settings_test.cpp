@@ -96,7 +96,8 @@ TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
            "training.schedule=linear", row.rows > 1000 ? "privacy.delta=1e-6" : "privacy.delta=1e-4"});
       const double clip = classes == 2 ? row.clip_of_two : row.clip_of_ten;
       const double rate = classes == 2 ? row.rate_of_two : row.rate_of_ten;
-      // Of two digits, rounded or cut: one of the last is at most a tenth of a number, and half of it a twentieth.
+      // Of two digits, rounded or cut: one of the last is at most a tenth of a number, and half of it a
+      // twentieth.
       EXPECT_NEAR(job.privacy.clip, clip, 0.06 * clip) << row.rows << " " << row.features << " " << classes;
       EXPECT_NEAR(job.training.learning_rate, rate, 0.06 * rate)
           << row.rows << " " << row.features << " " << classes;

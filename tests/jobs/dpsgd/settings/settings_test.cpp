@@ -982,7 +982,8 @@ clip = 1
 
 INSTANTIATE_TEST_SUITE_P(Jobs, RoundTripTest, testing::Values(kMinimal, kCsv, kAsItIs));
 
-// What decides a row's width and values is public and the same at all three, or no two of them compute together.
+// What decides a row's width and values is public and the same at all three, or no two of them compute
+// together.
 TEST(JobHash, HasEveryKeyOfATable) {
   const auto job = Read(kAsItIs);
   EXPECT_EQ(job.data.features, 2 + 2 + 1 + 5);
