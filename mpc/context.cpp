@@ -108,14 +108,10 @@ NarrowMatrix Context::DrawNarrow(int component, Purpose purpose, OperationId ope
   if (narrow.packed() == 0) return NarrowMatrix(Draw(component, purpose, operation, rows, cols));
   NarrowMatrix out(rows, cols, narrow);
   RingMatrix words(std::min(rows, kRowsAtOnce), cols);
+  prss_.Start(component, purpose, operation);
   for (Index row = 0; row < rows; row += words.rows()) {
     const Index here = std::min(words.rows(), rows - row);
-    const std::span<Word> part(words.data(), static_cast<std::size_t>(here * cols));
-    if (row == 0) {
-      prss_.Fill(component, purpose, operation, part);
-    } else {
-      prss_.Continue(component, part);
-    }
+    prss_.Continue(component, {words.data(), static_cast<std::size_t>(here * cols)});
     out.PutRows(row, here, {.data = words.data(), .stride = cols});
   }
   return out;

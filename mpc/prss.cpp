@@ -99,20 +99,20 @@ Prss::Cipher& Prss::CipherOf(int component) {
   return *ciphers_[static_cast<std::size_t>(offset)];
 }
 
-Prss::Cipher& Prss::Started(int component, Purpose purpose, OperationId operation) {
-  Cipher& cipher = CipherOf(component);
-  cipher.Start(purpose, operation);
-  return cipher;
+void Prss::Start(int component, Purpose purpose, OperationId operation) {
+  CipherOf(component).Start(purpose, operation);
 }
 
 void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
-  Started(component, purpose, operation).Continue(out);
+  Start(component, purpose, operation);
+  Continue(component, out);
 }
 
 void Prss::Continue(int component, std::span<Word> out) { CipherOf(component).Continue(out); }
 
 void Prss::FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out) {
-  Started(component, purpose, operation).Continue(out);
+  Start(component, purpose, operation);
+  CipherOf(component).Continue(out);
 }
 
 void Prss::FillZero(OperationId operation, std::span<Word> out) {

@@ -47,8 +47,9 @@ class Prss {
   /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
-  /// The next words of the stream whose beginning Fill gave last of that component. Pre: as Fill, once it was
-  /// called.
+  /// The same in parts: begins the stream, whose next words each Continue of that component then gives, until
+  /// another of its streams is begun. Pre: as Fill.
+  void Start(int component, Purpose purpose, OperationId operation);
   void Continue(int component, std::span<Word> out);
   /// The same stream in words of half the bytes.
   void FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out);
@@ -66,8 +67,6 @@ class Prss {
  private:
   class Cipher;
   [[nodiscard]] Cipher& CipherOf(int component);
-  /// The stream from its beginning.
-  [[nodiscard]] Cipher& Started(int component, Purpose purpose, OperationId operation);
   Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next,
        const SessionTag& tag);
   /// Both streams for Purpose::kZero, put together word by word.

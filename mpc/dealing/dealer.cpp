@@ -56,15 +56,11 @@ Dealer::Parts Dealer::ShareRows(Index rows, Index cols, const MakeRows& make, Pu
   Parts parts{.of_a = {rows, cols, narrow}, .of_b = {rows, cols, narrow}};
   net::Bytes message(PackedBytes(narrow.width, rows * packed));
   RingMatrix drawn(std::min(rows, kRowsAtOnce), cols);
+  prss_.Start(roles_.a, purpose, operation_);
   for (Index row = 0; row < rows; row += drawn.rows()) {
     const Index here = std::min(drawn.rows(), rows - row);
     RingMatrix values = made(row, here);
-    const std::span<Word> part(drawn.data(), static_cast<std::size_t>(values.size()));
-    if (row == 0) {
-      prss_.Fill(roles_.a, purpose, operation_, part);
-    } else {
-      prss_.Continue(roles_.a, part);
-    }
+    prss_.Continue(roles_.a, {drawn.data(), static_cast<std::size_t>(values.size())});
     SubtractWords(values.data(), drawn.data(), values.size(), values.data());
     parts.of_a.PutRows(row, here, {.data = drawn.data(), .stride = cols});
     parts.of_b.PutRows(row, here, {.data = values.data(), .stride = cols});

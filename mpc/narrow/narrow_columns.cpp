@@ -10,14 +10,6 @@ void RequireFits(const NarrowColumns& narrow, Index cols) {
           "NarrowColumns: a width of 1 to 64 bits, and columns of the matrix");
 }
 
-void Reduce(const NarrowColumns& narrow, RingMatrix& x) {
-  RequireFits(narrow, x.cols());
-  if (narrow.packed() == 0) return;
-  const Word low = (Word{1} << narrow.width) - 1;
-  x.leftCols(narrow.packed()) =
-      x.leftCols(narrow.packed()).unaryExpr([low](Word word) { return word & low; });
-}
-
 std::uint64_t WireBytes(const NarrowColumns& narrow, Index rows, Index cols) {
   if (rows * cols == 0) return 0;
   RequireFits(narrow, cols);

@@ -19,10 +19,7 @@ struct NarrowColumns {
 /// Throws ContractError unless 1 <= width <= 64 and there are such columns among `cols`.
 void RequireFits(const NarrowColumns& narrow, Index cols);
 
-/// Takes the packed columns of `x` modulo 2^width, in place. Pre: x has them; a width of at least 1.
-void Reduce(const NarrowColumns& narrow, RingMatrix& x);
-
-/// What such a matrix takes on the wire. Pre: as Reduce, of a matrix with elements.
+/// What such a matrix takes on the wire; without elements nothing. Throws as RequireFits.
 [[nodiscard]] std::uint64_t WireBytes(const NarrowColumns& narrow, Index rows, Index cols);
 
 }  // namespace trefoil::mpc

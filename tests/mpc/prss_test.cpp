@@ -71,7 +71,8 @@ TEST(Prss, ContinuesAStreamThatItBegan) {
   const Words all = Stream(prss, 0, Purpose::kMask, 7, 5000);
   Words parts(5000);
   const std::span<Word> out(parts);
-  prss.Fill(0, Purpose::kMask, 7, out.first(3));
+  prss.Start(0, Purpose::kMask, 7);
+  prss.Continue(0, out.first(3));
   (void)Stream(prss, 1);  // the other component's does not disturb it
   prss.Continue(0, out.subspan(3, 2049));
   prss.Continue(0, out.subspan(2052));

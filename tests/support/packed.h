@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpc/narrow/narrow_columns.h"
 #include "mpc/narrow/packed_share.h"
 #include "mpc/share.h"
 
@@ -14,7 +15,18 @@ inline mpc::PackedMatrix Packed(const mpc::RingMatrix& words, int width) {
   return packed;
 }
 
-/// The same sharing modulo 2^width, in one block.
+/// The numbers modulo 2^width, in words.
+inline mpc::RingMatrix Reduced(const mpc::RingMatrix& x, int width) {
+  return x.unaryExpr([low = ~mpc::Word{0} >> (64 - width)](mpc::Word word) { return word & low; });
+}
+
+/// `x` with its narrow columns modulo 2^width.
+inline mpc::RingMatrix Reduced(mpc::RingMatrix x, const mpc::NarrowColumns& narrow) {
+  x.leftCols(narrow.packed()) = Reduced(x.leftCols(narrow.packed()), narrow.width);
+  return x;
+}
+
+/// The sharing modulo 2^width, in one block.
 inline mpc::PackedShare Packed(const mpc::ArithShare& x, int width) {
   return {x.cols(), {{.rows = x.rows(), .own = Packed(x.own(), width), .next = Packed(x.next(), width)}}};
 }

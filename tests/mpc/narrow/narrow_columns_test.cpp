@@ -3,28 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tests/support/protocol_test.h"
 
 namespace trefoil::mpc {
 namespace {
-
-using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
-
-TEST(NarrowColumns, AreTakenModuloTheirWidthAndTheOthersLeft) {
-  const RingMatrix x = RandomWords(1, 5, 4);
-  for (const int width : {1, 8, 40, 63}) {
-    RingMatrix reduced = x;
-    Reduce({.columns = 3, .width = width}, reduced);
-    const Word low = (Word{1} << width) - 1;
-    for (Index row = 0; row < 5; ++row) {
-      for (Index col = 0; col < 4; ++col)
-        EXPECT_EQ(reduced(row, col), col < 3 ? x(row, col) & low : x(row, col));
-    }
-  }
-  RingMatrix whole = x;
-  Reduce({.columns = 3, .width = 64}, whole);
-  EXPECT_TRUE((whole == x).all());
-}
 
 TEST(NarrowColumns, TakeTheirBitsOnTheWireAndTheOthersWords) {
   EXPECT_EQ(WireBytes({}, 5, 4), 8U * 20);
@@ -35,9 +16,11 @@ TEST(NarrowColumns, TakeTheirBitsOnTheWireAndTheOthersWords) {
 }
 
 TEST(NarrowColumns, RefuseColumnsThatAreNotThereAndOtherWidths) {
-  RingMatrix x = RandomWords(1, 2, 2);
-  EXPECT_THROW(Reduce({.columns = 3, .width = 40}, x), ContractError);
-  EXPECT_THROW(Reduce({.columns = 1, .width = 0}, x), ContractError);
+  EXPECT_NO_THROW(RequireFits({.columns = 2, .width = 64}, 2));
+  EXPECT_THROW(RequireFits({.columns = 3, .width = 40}, 2), ContractError);
+  EXPECT_THROW(RequireFits({.columns = -1, .width = 40}, 2), ContractError);
+  EXPECT_THROW(RequireFits({.columns = 1, .width = 0}, 2), ContractError);
+  EXPECT_THROW(RequireFits({.columns = 1, .width = 65}, 2), ContractError);
   EXPECT_THROW((void)WireBytes({.columns = 3, .width = 40}, 2, 2), ContractError);
 }
 

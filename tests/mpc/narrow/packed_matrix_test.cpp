@@ -13,12 +13,6 @@ namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-Word LowOf(int width) { return ~Word{0} >> (64 - width); }
-
-RingMatrix Reduced(const RingMatrix& x, int width) {
-  return x.unaryExpr([low = LowOf(width)](Word word) { return word & low; });
-}
-
 // Rows shorter than a word's eight numbers, as long, and longer.
 TEST(PackedMatrix, HoldsNumbersModulo2ToItsWidth) {
   for (int width = 1; width <= 64; ++width) {
@@ -69,9 +63,7 @@ TEST(NarrowMatrix, PacksItsNarrowColumnsAndLeavesTheOthersInWords) {
   split.PutRows(64, 6, {.data = x.data() + 64 * 12, .stride = 12});
   EXPECT_EQ(split.packed.cols(), 9);
   EXPECT_TRUE((split.whole == x.rightCols(3)).all());
-  RingMatrix expected = x;
-  Reduce({.columns = 9, .width = 40}, expected);
-  EXPECT_TRUE((Widened(split) == expected).all());
+  EXPECT_TRUE((Widened(split) == Reduced(x, NarrowColumns{.columns = 9, .width = 40})).all());
   EXPECT_TRUE((Widened(NarrowMatrix(x)) == x).all());
   EXPECT_EQ(NarrowMatrix(2, 3, {.columns = 3, .width = 64}).whole.cols(), 3) << "nothing is narrow";
   EXPECT_THROW((void)NarrowMatrix(2, 3, {.columns = 4, .width = 40}), ContractError);

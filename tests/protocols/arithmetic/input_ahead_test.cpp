@@ -116,15 +116,11 @@ TEST(InputAhead, SharesNarrowColumnsModuloTheirWidthInAsManyBits) {
         EXPECT_EQ(measured.bytes_offline, InputAheadCost(kEach, narrow).bytes_offline()[self]);
         for (const std::size_t owner : {0U, 2U}) {
           for (const RingMatrix& component : {shares[owner].own(), shares[owner].next()}) {
-            RingMatrix reduced = component;
-            Reduce(narrow, reduced);
-            EXPECT_TRUE((component == reduced).all()) << "a component is a number modulo 2^width";
+            EXPECT_TRUE((component == Reduced(component, narrow)).all())
+                << "a component is a number modulo 2^width";
           }
-          RingMatrix sum = Reveal(party, shares[owner], ReleaseReason::kTest);
-          RingMatrix expected = values(owner);
-          Reduce(narrow, sum);
-          Reduce(narrow, expected);
-          EXPECT_TRUE((sum == expected).all()) << "of owner " << owner;
+          const RingMatrix sum = Reveal(party, shares[owner], ReleaseReason::kTest);
+          EXPECT_TRUE((Reduced(sum, narrow) == Reduced(values(owner), narrow)).all()) << "of owner " << owner;
         }
       }
       return 0;
