@@ -11,7 +11,7 @@
 
 namespace trefoil::net {
 
-/// Connects to one peer, again and again until it is stopped, with a pause that grows from 50 ms to 1 s. All
+/// Connects to one peer, again and again until it is stopped, with a pause that grows from 20 ms to 1 s. All
 /// functions are called on the I/O thread, and so are the handlers.
 class Dialer {
  public:
