@@ -241,16 +241,21 @@ void AddTestRecords(Statement& statement, const StatementSource& source) {
        .number = epsilons.insider});
 }
 
-bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind accountant) {
-  if (accountant == dp::AccountantKind::kPea || !Trains(record)) return false;
-  for (const auto& event : record.events) {
-    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
-    if (steps == nullptr ||
-        (steps->sampling_rate < 1 && (steps->sampling == dp::SamplingMode::kOwnerPoisson ||
-                                      steps->sampling == dp::SamplingMode::kDeposited)))
-      return true;
-  }
+bool TakesPrivateCoins(const dp::RecordedEvent& event) {
+  if (const auto* steps = std::get_if<dp::DpSgdSteps>(&event))
+    return steps->sampling_rate < 1 && (steps->sampling == dp::SamplingMode::kOwnerPoisson ||
+                                        steps->sampling == dp::SamplingMode::kDeposited);
+  if (const auto* training = std::get_if<dp::LocalTraining>(&event)) return training->sampling_rate < 1;
+  if (const auto* selection = std::get_if<dp::NoisySelection>(&event)) return selection->sampling_rate < 1;
+  if (const auto* tuning = std::get_if<dp::Tuning>(&event))
+    return std::ranges::any_of(tuning->trials, [](const dp::Tuning::Alike& trial) {
+      return std::ranges::any_of(trial.events, TakesPrivateCoins);
+    });
   return false;
+}
+
+bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind accountant) {
+  return accountant != dp::AccountantKind::kPea && std::ranges::any_of(record.events, TakesPrivateCoins);
 }
 
 void AddAssumptions(Statement& statement, const StatementSource& source) {

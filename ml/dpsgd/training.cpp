@@ -279,10 +279,12 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
   // goes on from that one, and releases the same weights again.
   if (hooks.on_checkpoint) protocols::Barrier(party);
-  // The record is kept before anything is released: who dies in between has released nothing unrecorded.
+  // All three have kept the record before anything is released to any: what opens at one may take no message
+  // of another behind its record, which would then not be charged with it.
   const auto before_release = [&] {
     if (hooks.before_release) hooks.before_release();
     hooks.on_record(result.record);
+    protocols::Barrier(party);
   };
   if (settings.evaluation) {
     result.evaluation = Evaluate(steps, state, held_out.test, counts, before_release);

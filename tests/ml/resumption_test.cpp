@@ -207,6 +207,33 @@ TEST(Resumption, GivesOutNothingBeforeAllThreeHaveKeptTheLastCheckpoint) {
   }
 }
 
+// What party 0 opens here it has from party 2, and both would go on while party 1 fails to charge it.
+TEST(Resumption, GivesOutNothingBeforeAllThreeHaveKeptTheRecord) {
+  for (const bool evaluates : {false, true}) {
+    TrainingSettings settings = SmallSettings();
+    settings.steps = 2;
+    settings.sigma = 1;
+    if (evaluates) settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 5}, .sigma = 1};
+    std::atomic<int> kept = 0;
+    const auto kept_at_release = RunParties(Seed{1}, [&](mpc::Context& party) {
+      const TrainingHooks hooks{.on_step = [](const StepReport&) {},
+                                .on_record =
+                                    [&](const dp::TrainingRecord&) {
+                                      // As long as the others would take to go on.
+                                      if (party.self() == 1)
+                                        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                                      ++kept;
+                                    }};
+      const auto self = static_cast<std::size_t>(party.self());
+      (void)Train(
+          party, settings, MakeRecords(settings, 10 + self, 40), hooks,
+          {.test = evaluates && self == 1 ? MakeRecords(settings, 9, 5) : OwnRecords{}, .validation = {}});
+      return kept.load();
+    });
+    EXPECT_THAT(kept_at_release, testing::Each(3)) << (evaluates ? "with an evaluation" : "");
+  }
+}
+
 // The record says that the evaluation was executed. Who dies between the two has to know of it, or its run
 // would seem to be an older copy.
 TEST(Resumption, NotesTheEvaluationBeforeTheRecordOfIt) {

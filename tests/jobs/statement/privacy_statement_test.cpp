@@ -277,6 +277,14 @@ TEST(PrivacyStatement, CountsOnNoCoinsWhereEveryStepTakesAllRows) {
   EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("takes all rows of every owner"));
   EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
   EXPECT_NE(Find(StatementOf({Steps()}), "assumes_private_coins"), nullptr);
+  // No coin chooses the records of these, and those of a tuning are its trials'.
+  const dp::NoisyEvaluation evaluation{.sigma = 25, .party_deviation = 1e6};
+  const dp::GaussianReleases sums{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000};
+  const auto tuning = [&](const dp::DpSgdSteps& each) {
+    return dp::Tuning{.trials = {{.count = 2, .events = {each, evaluation}}}, .weights = {1, 1}};
+  };
+  EXPECT_EQ(Find(StatementOf({steps, evaluation, sums, tuning(steps)}), "assumes_private_coins"), nullptr);
+  EXPECT_NE(Find(StatementOf({tuning(Steps())}), "assumes_private_coins"), nullptr);
 }
 
 TEST(PrivacyStatement, NamesOwnersOfDepositsAsAdversariesWithTheirEpsilons) {
