@@ -35,9 +35,3 @@ void Check(bool condition, const char* what) {
 }
 
 }  // namespace trefoil::fuzz
-
-/// What libFuzzer and tests/fuzz/replay_main.cpp call.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  trefoil::fuzz::Read({data, size});
-  return 0;
-}

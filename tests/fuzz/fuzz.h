@@ -40,9 +40,23 @@ void ReadAs(const Reader& reader) {
   }
 }
 
-/// What a target does with one input, defined once in each program. It ends by itself, or with the typed
-/// error that the reader's contract names; any other exception, and what a sanitizer or the limit on memory
-/// finds, is a finding.
-void Read(std::span<const std::uint8_t> input);
+/// A reader that is fuzzed. Each file of tests/fuzz/targets/ defines one, in a namespace of its own: libFuzzer's
+/// programs have one each, the program that replays inputs has all of them.
+struct Target {
+  /// Does with one input what a user of the reader would. It ends by itself, or with the typed error that the
+  /// reader's contract names; any other exception, and what a sanitizer or the limit on memory finds, is a
+  /// finding.
+  using Reader = void (*)(std::span<const std::uint8_t> input);
+
+  Target(std::string_view name_, Reader read_) noexcept : name(name_), read(read_), next(first) {
+    first = this;
+  }
+
+  std::string_view name;
+  Reader read;
+  const Target* next;  ///< Null at the last one.
+
+  static inline const Target* first = nullptr;  ///< Of all targets of the program.
+};
 
 }  // namespace trefoil::fuzz

@@ -1,7 +1,7 @@
 // Runs a fuzz target over its corpus and over a fixed number of mutations of it, the same every time: what is
 // left of fuzzing where there is no libFuzzer.
 //
-// Usage: NAME_replay CORPUS_FOLDER MUTATIONS MEMORY_MIB     MEMORY_MIB: limit of the address space; 0: none
+// Usage: fuzz_replay TARGET CORPUS_FOLDER MUTATIONS MEMORY_MIB     MEMORY_MIB: limit of the address space; 0: none
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/allocator.h"
+#include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
+namespace trefoil::fuzz {
 namespace {
 
 constexpr std::size_t kLongest = 1U << 16;
@@ -103,35 +103,52 @@ std::string current;  // NOLINT(cert-err58-cpp)
   std::abort();
 }
 
-void Run(const std::string& input) {
+const Target* Find(std::string_view name) {
+  const Target* target = Target::first;
+  while (target != nullptr && target->name != name) target = target->next;
+  return target;
+}
+
+void Run(const Target& target, const std::string& input) {
   current = input;
   // A copy of exactly this size, so that a sanitizer sees what reads beyond it.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
-  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  target.read(bytes);
+}
+
+/// All inputs, in a process that may have so much memory; what main() returns.
+int Replay(const Target& target, const char* folder, std::uint64_t mutations, std::uint64_t memory_mib) {
+  KeepFreedMemory();  // what a large header has allocated would be faulted in anew for each input
+  std::set_terminate(OnFinding);
+  if (memory_mib > 0) {
+    const rlimit bytes{.rlim_cur = memory_mib << 20, .rlim_max = memory_mib << 20};
+    setrlimit(RLIMIT_AS, &bytes);
+  }
+  const auto corpus = ReadCorpus(folder);
+  if (corpus.empty()) {
+    std::fprintf(stderr, "replay: %s: found no file\n", folder);
+    return 2;
+  }
+  for (const auto& input : corpus) Run(target, input);
+  Mutator mutator(corpus);
+  for (std::uint64_t k = 0; k < mutations; ++k) Run(target, mutator.Next());
+  std::printf("%zu inputs and %llu mutations\n", corpus.size(), static_cast<unsigned long long>(mutations));
+  return 0;
 }
 
 }  // namespace
+}  // namespace trefoil::fuzz
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: %s CORPUS_FOLDER MUTATIONS MEMORY_MIB\n", argv[0]);
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: %s TARGET CORPUS_FOLDER MUTATIONS MEMORY_MIB\n", argv[0]);
     return 2;
   }
-  trefoil::KeepFreedMemory();  // what a large header has allocated would be faulted in anew for each input
-  std::set_terminate(OnFinding);
-  if (const auto limit = std::strtoull(argv[3], nullptr, 10); limit > 0) {
-    const rlimit bytes{.rlim_cur = limit << 20, .rlim_max = limit << 20};
-    setrlimit(RLIMIT_AS, &bytes);
-  }
-  const auto corpus = ReadCorpus(argv[1]);
-  if (corpus.empty()) {
-    std::fprintf(stderr, "replay: %s: found no file\n", argv[1]);
+  const auto* target = trefoil::fuzz::Find(argv[1]);
+  if (target == nullptr) {
+    std::fprintf(stderr, "replay: found no target %s\n", argv[1]);
     return 2;
   }
-  for (const auto& input : corpus) Run(input);
-  Mutator mutator(corpus);
-  const auto mutations = std::strtoull(argv[2], nullptr, 10);
-  for (std::uint64_t k = 0; k < mutations; ++k) Run(mutator.Next());
-  std::printf("%zu inputs and %llu mutations\n", corpus.size(), mutations);
-  return 0;
+  return trefoil::fuzz::Replay(*target, argv[2], std::strtoull(argv[3], nullptr, 10),
+                               std::strtoull(argv[4], nullptr, 10));
 }

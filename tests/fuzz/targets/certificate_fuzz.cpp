@@ -3,7 +3,7 @@
 #include "net/certificates/certificate.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::certificate_target {
 void Read(std::span<const std::uint8_t> input) {
   static const net::Identity kOwn = net::MakeIdentity("party-0");
   const std::string pem(Text(input));
@@ -18,4 +18,6 @@ void Read(std::span<const std::uint8_t> input) {
   ReadAs<ConfigError>([&] { return net::KeyMatches(kOwn.certificate_pem, pem); });
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("certificate", Read);
+
+}  // namespace trefoil::fuzz::certificate_target

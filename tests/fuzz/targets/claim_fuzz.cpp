@@ -3,7 +3,7 @@
 #include "runtime/resume/run_agreement.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::claim_target {
 
 void Read(std::span<const std::uint8_t> input) {
   constexpr int kSteps = 100;
@@ -21,4 +21,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("claim", Read);
+
+}  // namespace trefoil::fuzz::claim_target

@@ -4,7 +4,7 @@
 #include "tests/fuzz/table.h"
 #include "tests/fuzz/votes.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::csv_target {
 namespace {
 
 data::DataSpec SpecWithHeader(bool header) {
@@ -82,4 +82,6 @@ void Read(std::span<const std::uint8_t> input) {
   ReadVoteFiles(file.path());
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("csv", Read);
+
+}  // namespace trefoil::fuzz::csv_target

@@ -14,7 +14,7 @@
 #include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::deposit_target {
 namespace {
 
 using deposit::KeyKind;
@@ -145,4 +145,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("deposit", Read);
+
+}  // namespace trefoil::fuzz::deposit_target

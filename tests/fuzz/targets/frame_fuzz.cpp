@@ -8,7 +8,7 @@
 #include "net/start/starter.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::frame_target {
 namespace {
 
 void Look(const net::Frame& frame, std::uint64_t expected_sequence) {
@@ -42,4 +42,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("frame", Read);
+
+}  // namespace trefoil::fuzz::frame_target

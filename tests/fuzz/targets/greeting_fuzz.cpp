@@ -3,7 +3,7 @@
 #include "net/start/handshake.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::greeting_target {
 namespace {
 
 constexpr const char* kJob =
@@ -32,4 +32,6 @@ void Read(std::span<const std::uint8_t> input) {
         "an error of another number of lines than one");
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("greeting", Read);
+
+}  // namespace trefoil::fuzz::greeting_target

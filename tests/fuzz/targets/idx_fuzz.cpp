@@ -3,7 +3,7 @@
 #include "data/formats/idx.h"
 #include "tests/fuzz/table.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::idx_target {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
@@ -20,4 +20,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("idx", Read);
+
+}  // namespace trefoil::fuzz::idx_target

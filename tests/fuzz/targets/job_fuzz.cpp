@@ -3,7 +3,7 @@
 #include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::job_target {
 namespace {
 
 void ReadFile(const std::filesystem::path& file) {
@@ -22,4 +22,6 @@ void Read(std::span<const std::uint8_t> input) {
   ReadAs<ConfigError>([&] { (void)jobs::ParseModelSchema(std::string(Text(input)), "job.json"); });
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("job", Read);
+
+}  // namespace trefoil::fuzz::job_target

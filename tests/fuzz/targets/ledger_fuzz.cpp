@@ -6,7 +6,7 @@
 #include "runtime/ledger/ledger_file.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::ledger_target {
 namespace {
 
 /// Each line as the content of an entry, sealed into a chain.
@@ -46,4 +46,6 @@ void Read(std::span<const std::uint8_t> input) {
   });
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("ledger", Read);
+
+}  // namespace trefoil::fuzz::ledger_target

@@ -4,7 +4,7 @@
 #include "tests/fuzz/table.h"
 #include "tests/fuzz/votes.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::npy_target {
 namespace {
 
 void CheckArray(const data::NpyArray& array, const std::filesystem::path& path) {
@@ -32,4 +32,6 @@ void Read(std::span<const std::uint8_t> input) {
   ReadVoteFiles(file.path());
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("npy", Read);
+
+}  // namespace trefoil::fuzz::npy_target

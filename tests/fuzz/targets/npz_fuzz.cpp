@@ -3,7 +3,7 @@
 #include "jobs/files/model_file.h"
 #include "tests/fuzz/table.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::npz_target {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
@@ -20,4 +20,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("npz", Read);
+
+}  // namespace trefoil::fuzz::npz_target

@@ -3,7 +3,7 @@
 #include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::party_target {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
@@ -16,4 +16,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("party", Read);
+
+}  // namespace trefoil::fuzz::party_target

@@ -10,7 +10,7 @@
 #include "deposit/predictions.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::predictions_target {
 namespace {
 
 constexpr std::uint64_t kCapacity = 4;
@@ -56,4 +56,6 @@ void Read(std::span<const std::uint8_t> input) {
   });
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("predictions", Read);
+
+}  // namespace trefoil::fuzz::predictions_target

@@ -12,7 +12,7 @@
 #include "deposit/read_deposit.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::prefix_target {
 namespace {
 
 constexpr int kParty = 1;
@@ -72,4 +72,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("prefix", Read);
+
+}  // namespace trefoil::fuzz::prefix_target

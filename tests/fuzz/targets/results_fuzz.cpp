@@ -5,7 +5,7 @@
 #include "runtime/run_directory.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::results_target {
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
   ReadAs<DataError>([&] {
@@ -18,4 +18,6 @@ void Read(std::span<const std::uint8_t> input) {
   (void)runtime::LastProgress(file.path(), 10);
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("results", Read);
+
+}  // namespace trefoil::fuzz::results_target

@@ -8,7 +8,7 @@
 #include "runtime/resume/checkpoint_file.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::sealed_target {
 namespace {
 
 constexpr const char* kJob = R"(version = 1
@@ -58,4 +58,6 @@ void Read(std::span<const std::uint8_t> input) {
     ReadEach(InputFile(jobs::SealFile(kind, header, input.subspan(end + 1), kKey)).path(), kKey);
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("sealed", Read);
+
+}  // namespace trefoil::fuzz::sealed_target

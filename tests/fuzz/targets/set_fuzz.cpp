@@ -3,7 +3,7 @@
 #include "jobs/config/toml/toml_reader.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::set_target {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file("version = 1\nname = \"a\"\n[data]\nrows = [1, 2, 3]\n[[peer]]\nid = 1\n");
@@ -15,4 +15,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("set", Read);
+
+}  // namespace trefoil::fuzz::set_target

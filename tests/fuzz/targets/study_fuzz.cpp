@@ -3,7 +3,7 @@
 #include "deposit/study.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace trefoil::fuzz {
+namespace trefoil::fuzz::study_target {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
@@ -24,4 +24,6 @@ void Read(std::span<const std::uint8_t> input) {
   }
 }
 
-}  // namespace trefoil::fuzz
+const Target kTarget("study", Read);
+
+}  // namespace trefoil::fuzz::study_target
