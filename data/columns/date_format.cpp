@@ -35,7 +35,7 @@ std::optional<int> TakeNumber(std::string_view& text, std::size_t least, std::si
 }
 
 /// Of the numbers in the order of kDirectives.
-std::optional<double> DaysOf(const std::array<int, 6>& numbers) {
+std::optional<double> DaysOfDate(const std::array<int, 6>& numbers) {
   const auto [year, month, day, hour, minute, second] = numbers;
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
@@ -78,7 +78,7 @@ std::optional<double> DaysOf(std::string_view text, std::string_view format) {
     }
     after_number = piece.directive != 0;
   }
-  return text.empty() ? DaysOf(numbers) : std::nullopt;
+  return text.empty() ? DaysOfDate(numbers) : std::nullopt;
 }
 
 }  // namespace trefoil::data

@@ -32,7 +32,7 @@ Index NumbersOf(const RowBounds& bounds) {
 }
 
 /// Rows and padding behind them, so that bits of a column begin with a word.
-Index WholeWords(Index rows) { return (rows + 63) / 64 * 64; }
+Index PaddedToWords(Index rows) { return (rows + 63) / 64 * 64; }
 
 /// Numbers of each row, side by side, none of which is negative if and only if the row is as the bounds say.
 ArithShare NumbersToBeSeen(mpc::Context& party, const RowBounds& bounds, const ArithShare& rows) {
@@ -53,7 +53,7 @@ ArithShare NumbersToBeSeen(mpc::Context& party, const RowBounds& bounds, const A
 /// A number of each row in a row, behind them zeros.
 ArithShare PaddedColumns(const ArithShare& numbers) {
   const auto padded = [](const RingMatrix& component) {
-    RingMatrix out = RingMatrix::Zero(component.cols(), WholeWords(component.rows()));
+    RingMatrix out = RingMatrix::Zero(component.cols(), PaddedToWords(component.rows()));
     out.leftCols(component.rows()) = component.transpose();
     return out;
   };
@@ -90,7 +90,7 @@ BoolShare FaultyRows(mpc::Context& party, const RowBounds& bounds, const ArithSh
 mpc::Cost FaultyRowsCost(const RowBounds& bounds, Index rows) {
   RequireInRange(bounds);
   const Index numbers = NumbersOf(bounds);
-  const Index padded = WholeWords(rows);
+  const Index padded = PaddedToWords(rows);
   return Then(Then(ReshareCost(rows), MsbCost(numbers * padded)), AnyPlaneCost(numbers, padded));
 }
 

@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPause{10};
+constexpr std::chrono::milliseconds kSendersPause{10};
 constexpr std::chrono::milliseconds kLongestBeat{1000};
 /// How long rank 0 waits for the others to tell their links.
-constexpr std::chrono::milliseconds kTelling{2000};
+constexpr std::chrono::milliseconds kEndTelling{2000};
 /// How long rank 0's program may take to end in good order once another rank has failed.
 constexpr std::chrono::milliseconds kGoodOrder{10'000};
 constexpr std::chrono::milliseconds kRank0Ends{15'000};
@@ -165,7 +165,7 @@ class MpiGroup final : public RankGroup {
       other.told = other.told || to == failure.rank;
       if (!other.told) Post(to, NoticeOf(Kind::kEnd, failure));
     }
-    (void)changed_.wait_for(lock, kTelling, [this] {
+    (void)changed_.wait_for(lock, kEndTelling, [this] {
       return std::all_of(others_.begin() + 1, others_.end(), [](const Other& other) { return other.told; });
     });
   }
@@ -226,7 +226,7 @@ class MpiGroup final : public RankGroup {
       if (failure_ && Clock::now() > deadline_) ReportAndEnd();
       const auto now = ThreadProcessorTime();
       state_->waiting_processor_ns += now - std::exchange(counted_, now);
-      changed_.wait_for(lock, kPause, [this] { return !outgoing_.empty(); });
+      changed_.wait_for(lock, kSendersPause, [this] { return !outgoing_.empty(); });
     }
     const std::lock_guard calls(state_->calls);
     MPI_Cancel(&receiving_);

@@ -82,7 +82,7 @@ TEST(Pate, IsBelowTheClosedFormOfLnMaxByItsBestMoment) {
 }
 
 /// The exact Renyi divergence of two laws on finitely many outcomes.
-double Renyi(const std::vector<double>& p, const std::vector<double>& q, double order) {
+double RenyiOfDistributions(const std::vector<double>& p, const std::vector<double>& q, double order) {
   // In logarithms: terms may be beyond what a double holds.
   std::vector<double> terms;
   for (std::size_t k = 0; k < p.size(); ++k) {
@@ -144,9 +144,9 @@ TEST(Pate, BoundsTheExactDivergenceOfBothMechanisms) {
         const auto moved_gaussian = WinnerLaw(moved, 60, normal, normal_below);
         const auto moved_laplace = WinnerLaw(moved, 160, exponential, exponential_below);
         for (const double order : {1.5, 2.0, 4.0, 8.0}) {
-          EXPECT_LE(Renyi(gaussian_law, moved_gaussian, order),
+          EXPECT_LE(RenyiOfDistributions(gaussian_law, moved_gaussian, order),
                     GnMaxRdp(GnMaxLogQ(counts, 5), 5, order) + 1e-4);
-          EXPECT_LE(Renyi(laplace_law, moved_laplace, order),
+          EXPECT_LE(RenyiOfDistributions(laplace_law, moved_laplace, order),
                     LnMaxRdp(LnMaxLogQ(counts, 4), 4, order) + 1e-4);
         }
       }
@@ -208,7 +208,7 @@ TEST(Pate, BoundsTheExactMixtureOfAThresholdAndItsAnswer) {
         for (std::size_t j = 0; j < tables.size(); ++j) {
           if (!IsNeighbour(tables[i], tables[j])) continue;
           for (const double order : {1.3, 2.0, 4.0, 9.0}) {
-            const double exact = Renyi(laws[i], laws[j], order);
+            const double exact = RenyiOfDistributions(laws[i], laws[j], order);
             const double bound = ConfidentRdp(tables[i], noise, order);
             EXPECT_LE(exact, bound * (1 + 1e-6) + 1e-6)
                 << tables[i][0] << " " << tables[j][0] << " " << order;

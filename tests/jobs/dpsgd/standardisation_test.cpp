@@ -59,7 +59,7 @@ delta = 1e-5
 clip = 1
 )";
 
-DpsgdSettings JobWith(const std::vector<std::string>& assignments = {}) {
+DpsgdSettings StandardisedJob(const std::vector<std::string>& assignments = {}) {
   const TemporaryFolder folder;
   return ReadDpsgdSettings(folder.Write("x.toml", kJob), assignments);
 }
@@ -109,7 +109,7 @@ const data::Column& ColumnOf(const DpsgdSettings& job, const std::string& name) 
 }
 
 TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const auto rows = DrawCells(300, 1);
   std::vector<double> a;
   std::vector<double> b;
@@ -136,13 +136,13 @@ TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
   EXPECT_EQ(json.at("columns").at(1).at("scale"), ColumnOf(found, "b").scale);
   EXPECT_EQ(OpenedMoments(found).size(), 4U);
   // A label that is declared as a column, too, is none that is standardised.
-  const auto declared = JobWith({"data.column=[{name=\"y\"}, {name=\"a\", low=-10.0, high=10.0}]"});
+  const auto declared = StandardisedJob({"data.column=[{name=\"y\"}, {name=\"a\", low=-10.0, high=10.0}]"});
   EXPECT_EQ(StandardisationEvent(declared).coordinates, 1 + 3);
 }
 
 /// Searched: at the ends, in the middle, far beyond, missing, and anywhere.
 TEST(SumOfMoments, MovesByItsBoundAtMostForARecordMore) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const auto rows = DrawCells(5, 2);
   const auto before = SumOf(job, rows);
   std::mt19937_64 random(3);
@@ -171,7 +171,7 @@ TEST(SumOfMoments, MovesByItsBoundAtMostForARecordMore) {
 }
 
 TEST(StandardisationEvent, TakesItsShareOfEpsilonByItselfAndTheStepsTheRest) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const auto event = StandardisationEvent(job);
   EXPECT_EQ(event.coordinates, 1 + 2 + 3);  // records; two of a; two of b, and how often it is missing
   EXPECT_EQ(event.count, 1);
@@ -190,12 +190,14 @@ TEST(StandardisationEvent, TakesItsShareOfEpsilonByItselfAndTheStepsTheRest) {
   EXPECT_GT(plan.sigma, ml::MakePlan(without).sigma);
   // A multiplier of its own is taken as it is.
   EXPECT_EQ(
-      StandardisationEvent(JobWith({"features={standardise=\"private\", standardise_sigma=3.0}"})).sigma, 3);
+      StandardisationEvent(StandardisedJob({"features={standardise=\"private\", standardise_sigma=3.0}"}))
+          .sigma,
+      3);
 }
 
 /// Three parties' records, one of which has none: the plain integers given the same noise.
 TEST(OpenMoments, IsThePlainResultGivenTheSameNoise) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const auto event = StandardisationEvent(job);
   const std::array tables{DrawCells(150, 5), DrawCells(0, 6), DrawCells(200, 7)};
   const auto stream = [](int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(90 + party))); };
@@ -212,7 +214,7 @@ TEST(OpenMoments, IsThePlainResultGivenTheSameNoise) {
 }
 
 TEST(Standardised, StaysWithinItsRangeWhateverNoiseDoes) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const auto event = StandardisationEvent(job);
   std::mt19937_64 random(4);
   for (int k = 0; k < 200; ++k) {
@@ -231,7 +233,7 @@ TEST(Standardised, StaysWithinItsRangeWhateverNoiseDoes) {
 
 /// Of a column that has one value only the noise on the variance is what may be said of the scale.
 TEST(Standardised, IsNeverByLessThanTheNoiseOnTheVariance) {
-  const auto job = JobWith();
+  const auto job = StandardisedJob();
   const std::vector<Cells> rows(400, Cells{.a = 2, .b = 2});
   const auto sum = SumOf(job, rows);
   EXPECT_NEAR(ColumnOf(Standardised(job, sum, 0), "a").scale, kLeastScale * 20, 0.01);

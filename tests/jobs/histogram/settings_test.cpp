@@ -78,7 +78,7 @@ sigma = 2.0
 delta = 1e-5
 )";
 
-HistogramSettings ReadText(const std::string& text, const std::vector<std::string>& assignments = {}) {
+HistogramSettings ReadCounted(const std::string& text, const std::vector<std::string>& assignments = {}) {
   auto table = toml::parse(text);
   for (const auto& assignment : assignments) SetValue(table, assignment);
   return ReadHistogramSettings(table, "x.toml");
@@ -90,12 +90,12 @@ std::unique_ptr<Job> JobOfText(const std::string& text, const std::vector<std::s
 }
 
 TEST(HistogramSettings, OfDepositsAreOfAllClasses) {
-  const auto job = ReadText(kCountedStore);
+  const auto job = ReadCounted(kCountedStore);
   EXPECT_TRUE(job.store.on);
   EXPECT_EQ(job.records(), 60);
   EXPECT_EQ(job.features.row_norm, 1.5);
   EXPECT_THAT(job.column.values, ElementsAre("x", "y", "z"));
-  EXPECT_THAT(ReadText(kCountedArrays).column.values, ElementsAre("0", "1", "2", "3"));
+  EXPECT_THAT(ReadCounted(kCountedArrays).column.values, ElementsAre("0", "1", "2", "3"));
 }
 
 TEST(HistogramSettings, AreWrittenAndReadBackWhateverTheSource) {
@@ -125,7 +125,7 @@ class HistogramRefusalTest : public testing::TestWithParam<std::pair<std::string
 
 TEST_P(HistogramRefusalTest, SaysWhy) {
   const auto& [text, edit] = GetParam();
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadText(Replaced(text, edit.from, edit.to)); }),
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadCounted(Replaced(text, edit.from, edit.to)); }),
               HasSubstr(edit.error));
 }
 

@@ -45,7 +45,7 @@ RingMatrix GradientNoise(const StepPlan& plan, int self, int step) {
                       plan.columns, plan.gradient_bits + 1);
 }
 
-RingMatrix CountNoise(int self, int step) {
+RingMatrix CountNoiseOf(int self, int step) {
   return RandomSigned(static_cast<std::uint64_t>(400 + 3 * step + self), 1, 1, 18);
 }
 
@@ -68,7 +68,7 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
           state.clip_at = 0;
           for (int step = 0; step < kSteps; ++step) {
             const RingMatrix gradient = GradientNoise(plan, party.self(), step);
-            const RingMatrix within = CountNoise(party.self(), step);
+            const RingMatrix within = CountNoiseOf(party.self(), step);
             const auto done =
                 AdaptiveStep(party, plan, in.first, state, {.gradient = gradient, .within = within});
             state = done.state;
@@ -90,7 +90,7 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
       Word within = plain.Within(errors);
       for (int party = 0; party < 3; ++party) {
         noise += GradientNoise(plan, party, step);
-        within += CountNoise(party, step)(0, 0);
+        within += CountNoiseOf(party, step)(0, 0);
       }
       velocity = plain.Velocity(velocity, errors, noise, step, at);
       weights -= velocity;
@@ -177,7 +177,7 @@ TrainingSettings TrainedSettings() {
   return settings;
 }
 
-std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
+std::array<TrainingResult, 3> TrainAdaptively(const TrainingSettings& settings) {
   return RunParties(Seed{1}, [&](mpc::Context& party) {
     return Train(party, settings, MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40),
                  kQuiet);
@@ -193,7 +193,7 @@ TEST(Train, MovesAnAdaptiveClipTowardsTheQuantile) {
       settings.sampling = sampling;
       if (sampling == Sampling::kFull) settings.expected_batch = 120;
       settings.clip = first;
-      const auto results = TrainSmall(settings);
+      const auto results = TrainAdaptively(settings);
       for (const auto& result : results) {
         EXPECT_EQ(result.last_clip, results[0].last_clip);
         EXPECT_EQ(result.model->weights, results[0].model->weights);
@@ -204,7 +204,7 @@ TEST(Train, MovesAnAdaptiveClipTowardsTheQuantile) {
     EXPECT_GT(ends[1], 0.25);
     EXPECT_LT(std::max(ends[0], ends[1]) / std::min(ends[0], ends[1]), 2);
   }
-  EXPECT_FALSE(TrainSmall(SmallSettings())[0].last_clip);
+  EXPECT_FALSE(TrainAdaptively(SmallSettings())[0].last_clip);
 }
 
 TEST(Train, RecordsAnAdaptiveClipAndMeetsTheTarget) {
@@ -212,7 +212,7 @@ TEST(Train, RecordsAnAdaptiveClipAndMeetsTheTarget) {
   settings.steps = 5;
   settings.sigma.reset();
   settings.target_epsilon = 6;
-  const auto result = TrainSmall(settings)[0];
+  const auto result = TrainAdaptively(settings)[0];
   const auto event = std::get<dp::DpSgdSteps>(result.record.events.at(0));
   EXPECT_EQ(event.clip_count_sigma, 2);
   EXPECT_LE(result.plan.epsilon_insider, 6);

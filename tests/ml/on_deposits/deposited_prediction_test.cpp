@@ -26,7 +26,7 @@ constexpr Index kRecords = 50;
 constexpr std::array<Index, 3> kHeights{20, 1, 29};  // of deposits that these rows make
 
 /// A client's encoded rows as deposits have them, with labels that say nothing; every seventh is padding.
-RingMatrix AsDeposited(const StepPlan& plan, const RingMatrix& encoded) {
+RingMatrix AsOwnersSend(const StepPlan& plan, const RingMatrix& encoded) {
   const Index features = plan.settings.features;
   RingMatrix rows = RingMatrix::Zero(encoded.rows(), DepositedColumns(plan));
   for (Index row = 0; row < rows.rows(); ++row) {
@@ -58,7 +58,7 @@ TEST_P(DepositedPredictionTest, IsWhatTheModelSaysInTheClearAtTheDeclaredCost) {
   const RingMatrix weights = RandomSigned(8, shape.inputs, shape.outputs, 16);
   const OwnRecords records = MakeRecords(plan.settings, 9, kRecords);
   const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), kRecords);
-  const RingMatrix rows = AsDeposited(plan, encoded);
+  const RingMatrix rows = AsOwnersSend(plan, encoded);
   const auto parts = RunParties(Seed{6}, [&](mpc::Context& party) {
     const mpc::FixedShare shared(InsecureDeal(party, weights), 16);
     auto deposited = Dealt(party, rows);
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(DepositedPrediction, HasComponentsThatAreUniformGivenTheResult) {
   constexpr Index kEqual = 4096;
   for (const bool scores : {false, true}) {
-    const StepPlan plan = MakeStepPlan(SettingsOf({.name = "", .classes = 2}));
+    const StepPlan plan = MakeStepPlan(SettingsOf(PredictionCase{.name = "", .classes = 2}));
     RingMatrix rows = RingMatrix::Zero(kEqual, DepositedColumns(plan));
     rows.leftCols(1).setConstant(Word{1} << 15);
     rows.col(plan.settings.features).setConstant(1);
@@ -137,7 +137,7 @@ TEST(DepositedPrediction, HasComponentsThatAreUniformGivenTheResult) {
 }
 
 TEST(DepositedPrediction, RefusesOtherColumnsAndMoreRowsThanTheRequest) {
-  const StepPlan plan = MakeStepPlan(SettingsOf({.name = ""}));
+  const StepPlan plan = MakeStepPlan(SettingsOf(PredictionCase{.name = ""}));
   const auto run = [&](Index rows, Index columns) {
     (void)RunParties(Seed{1}, [&](mpc::Context& party) {
       const mpc::FixedShare weights(InsecureDeal(party, RingMatrix::Zero(7, 3)), 16);
