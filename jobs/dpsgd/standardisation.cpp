@@ -12,7 +12,6 @@
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/records/record_fields.h"
-#include "jobs/statistics/estimates.h"
 #include "jobs/statistics/own_sum.h"
 #include "jobs/statistics/settings.h"
 #include "ml/noise/noisy_sum.h"
@@ -61,6 +60,11 @@ constexpr double kDrowningMeans = 0.3;
 
 /// A row, over row_norm, and the 1 beside it, which counts records, have half of the squared bound each.
 constexpr double kRootOfHalf = std::numbers::sqrt2 / 2;
+
+/// How many times its own noise a variance is drawn towards the others at most.
+constexpr double kFarthest = 2;
+
+double Square(double x) { return x * x; }
 
 std::vector<double> MeansOf(const mpc::RingMatrix& sum, double row_norm) {
   const mpc::Index features = sum.rows() - 1;
@@ -120,6 +124,28 @@ mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm) {
   return sum;
 }
 
+std::vector<double> ScalesOf(const std::vector<NoisyNumber>& variances) {
+  const auto columns = static_cast<double>(variances.size());
+  double mean = 0;
+  double noise = 0;  // mean square
+  for (const auto& variance : variances) {
+    mean += variance.value / columns;
+    noise += Square(variance.noise) / columns;
+  }
+  double apart = 0;
+  for (const auto& variance : variances) apart += Square(variance.value - mean);
+  // Of K variances K - 3 tell more of how far they are apart than their mean and this factor cost.
+  const double by_noise = std::max(columns - 3, 0.0) * noise;
+  const double drawn = by_noise < apart ? by_noise / apart : 1;
+  std::vector<double> scales;
+  for (const auto& [value, own] : variances) {
+    const double moved = std::clamp(drawn * (mean - value), -kFarthest * own, kFarthest * own);
+    const double left = std::sqrt(Square((1 - drawn) * own) + drawn * (2 - drawn) * noise / columns);
+    scales.push_back(std::sqrt(std::max(value + moved, std::min(left, own))));
+  }
+  return scales;
+}
+
 DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma) {
   auto standardised = job;
   standardised.features.standardise = {};
@@ -130,14 +156,20 @@ DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum,
   const auto moments = MomentsOf(job);
   const auto layout = LayoutOf(moments);
   const auto estimates = EstimatesOf(moments, layout, sum, sigma);
+  const auto column_of = [&](std::size_t k) -> data::Column& {
+    return standardised.data.columns.at(layout.moments[k].column);
+  };
+  std::vector<NoisyNumber> variances;
   for (std::size_t k = 0; k < layout.moments.size(); ++k) {
-    auto& column = standardised.data.columns.at(layout.moments[k].column);
-    const auto& [value, noise] = estimates.moments[k].deviation;
-    const double range = *column.high - *column.low;
+    const auto& [value, noise] = estimates.moments[k].variance;
+    const double square = Square(*column_of(k).high - *column_of(k).low);
+    variances.push_back({.value = value / square, .noise = noise / square});
+  }
+  const auto scales = ScalesOf(variances);
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    auto& column = column_of(k);
     column.mean = std::clamp(estimates.moments[k].mean.value, *column.low, *column.high);
-    // With a variance v and its noise e, twice the deviation's noise is e over the root of v, or twice the
-    // root of e where that is less: more than the root of v only where v < e.
-    column.scale = std::clamp(std::max(value, 2 * noise), kLeastScale * range, range / 2);
+    column.scale = std::clamp(scales[k], kLeastScale, 0.5) * (*column.high - *column.low);
   }
   return standardised;
 }

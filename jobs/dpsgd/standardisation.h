@@ -8,6 +8,7 @@
 #include "dp/record/record.h"
 #include "jobs/dpsgd/settings/settings.h"
 #include "jobs/job.h"
+#include "jobs/statistics/estimates.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"
 
@@ -40,10 +41,17 @@ inline constexpr double kLeastScale = 1e-6;
 /// `row_norm` counts as a shorter one.
 [[nodiscard]] mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm);
 
+/// Scales of columns by the variances that a noisy sum has of them, both in parts of each column's range: no
+/// scale is more certain than the sum, so each variance is drawn towards the mean of all, the more the less
+/// the variances are apart beyond their noise, but by twice its own noise at most (James and Stein 1961; Efron
+/// and Morris 1972 and 1975; docs/explanation/privacy.md, "Standardised features"). A scale is the root of
+/// that, or of the noise that is left on it, whichever is more. Without noise, and of fewer than four columns,
+/// no variance moves. Only operations that IEEE 754 rounds correctly: the same numbers on every machine.
+[[nodiscard]] std::vector<double> ScalesOf(const std::vector<NoisyNumber>& variances);
+
 /// The job with the means and scales that an opened sum gives its columns, by which records are read from
-/// here on, and without features.standardise: a mean lies within its column's range, a scale is the
-/// deviation, but at least the root of the noise on the variance and kLeastScale of the range, and at most
-/// half of it. Of sums of zeros the middle of the range, and half of it. Of extracted features the means are
+/// here on, and without features.standardise: a mean lies within its column's range, a scale is that of
+/// ScalesOf, but at least kLeastScale of the range, and at most half of it. Of sums of zeros the middle of the range, and half of it. Of extracted features the means are
 /// features.means, shortened to row_norm where noise has made them longer than any mean of rows is; of sums
 /// of zeros zeros. `sigma`: the sum's noise multiplier; 0: it has no noise. Pre: features.standardise.
 [[nodiscard]] DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma);

@@ -34,6 +34,7 @@ struct CentredMoments {
   double missing = 0;
   NoisyNumber mean{};
   NoisyNumber deviation{};
+  NoisyNumber variance{};
 };
 
 double Square(double x) { return x * x; }
@@ -49,14 +50,17 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   found.missing = laid.may_miss ? at(2) : 0;
   found.count = sums.At(Statistic::kCount, 0) - found.missing;
   const double count = AtLeastOne(found.count);
-  const double of_count = std::hypot(NoiseOf(layout, Statistic::kCount, sigma), laid.may_miss ? noise : 0);
+  // By roots alone, which are the same on every machine: scales of features follow from the variance's noise.
+  const double of_count =
+      std::sqrt(Square(NoiseOf(layout, Statistic::kCount, sigma)) + (laid.may_miss ? Square(noise) : 0));
   const double mean = std::clamp(at(0) / count, -1.0, 1.0);
   const double lost = at(1) / count;    // of the mean square, from 1
   const double most = 1 - mean * mean;  // of numbers at the two ends
   const double variance = std::clamp(most - lost, 0.0, most);
   const double deviation = std::sqrt(variance);
   found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
-  const double of_variance =
+  found.variance.value = most - lost;
+  const double of_variance = found.variance.noise =
       std::sqrt(Square(noise) * (1 + 4 * mean * mean) + Square((lost + 2 * mean * mean) * of_count)) / count;
   // Of a root: with nothing left of the variance the whole error's.
   found.deviation = {.value = deviation,
@@ -70,7 +74,9 @@ MomentsEstimate InUnits(const CentredMoments& found, const StatisticsColumn& col
   return {.count = found.count,
           .missing = found.missing,
           .mean = {.value = column.low + (found.mean.value + 1) * half, .noise = found.mean.noise * half},
-          .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half}};
+          .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half},
+          .variance = {.value = found.variance.value * Square(half),
+                       .noise = found.variance.noise * Square(half)}};
 }
 
 /// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below

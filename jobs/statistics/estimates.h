@@ -21,6 +21,8 @@ struct MomentsEstimate {
   NoisyNumber mean{};
   /// Of the records themselves: the root of the mean squared distance from the mean.
   NoisyNumber deviation{};
+  /// Its square as the sum has it: noise may take it below zero, or beyond what the range allows.
+  NoisyNumber variance{};
 };
 
 struct QuantileEstimate {

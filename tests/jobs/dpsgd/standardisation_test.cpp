@@ -231,6 +231,119 @@ TEST(Standardised, StaysWithinItsRangeWhateverNoiseDoes) {
   }
 }
 
+TEST(ScalesOf, DrawsVariancesTowardsTheirMeanByTheirNoise) {
+  // 0.3 on average, the squared distances 0.1 in all, of which 2 x 0.1^2 is noise: a fifth of the way.
+  const auto found = ScalesOf({{0.1, 0.1}, {0.2, 0.1}, {0.3, 0.1}, {0.4, 0.1}, {0.5, 0.1}});
+  const std::array expected{0.14, 0.22, 0.3, 0.38, 0.46};
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(found[k], std::sqrt(expected[k]), 1e-14) << k;
+  // Where they are no further apart than noise takes them, all the way, which leaves half of it on each.
+  for (const double scale : ScalesOf({{0.2, 0.2}, {0.3, 0.2}, {0.4, 0.2}, {0.3, 0.2}}))
+    EXPECT_NEAR(scale, std::sqrt(0.3), 1e-14);
+  for (const double scale : ScalesOf({{-0.2, 0.2}, {-0.1, 0.2}, {-0.1, 0.2}, {0, 0.2}}))
+    EXPECT_NEAR(scale, std::sqrt(0.1), 1e-14);
+}
+
+TEST(ScalesOf, DrawsNoVarianceFurtherThanTwiceItsNoise) {
+  std::vector<NoisyNumber> variances(30, {.value = 0.02, .noise = 0.2});
+  variances[7].value = 1;
+  const auto found = ScalesOf(variances);
+  EXPECT_NEAR(found[7], std::sqrt(0.6), 1e-14);
+  EXPECT_NEAR(found[0], std::sqrt(0.02 + 0.98 / 30), 1e-14);
+  // A column of which nothing is known, as nearly all of its values are missing, says nothing of the others.
+  auto certain = std::vector<NoisyNumber>(6, {.value = 0.04, .noise = 1e-4});
+  certain[3] = {.value = -50, .noise = 40};
+  for (const std::size_t k : {0U, 5U}) EXPECT_NEAR(ScalesOf(certain)[k], 0.2, 1e-3) << k;
+}
+
+TEST(ScalesOf, LeavesVariancesThatAreFewOrExactOrAlike) {
+  for (const auto& variances : {std::vector<NoisyNumber>{{0.09, 0.01}},
+                                {{0.09, 0.01}, {0.16, 0.01}, {0.25, 0.01}},
+                                {{0.09, 0}, {0.16, 0}, {0.25, 0}, {1e-12, 0}, {0.01, 0}},
+                                std::vector<NoisyNumber>(5, {0.04, 0.01})}) {
+    const auto found = ScalesOf(variances);
+    for (std::size_t k = 0; k < found.size(); ++k)
+      EXPECT_NEAR(found[k], std::sqrt(variances[k].value), 1e-14) << variances.size() << " " << k;
+  }
+  EXPECT_NEAR(ScalesOf({{-0.3, 0.09}}).at(0), 0.3, 1e-14);  // less than its noise: that
+  EXPECT_EQ(ScalesOf(std::vector<NoisyNumber>(5)), std::vector<double>(5, 0));
+  EXPECT_TRUE(ScalesOf({}).empty());
+}
+
+/// Of 20 columns, whose variances are all about the noise or below it, 500 draws are nearer to the true
+/// scales than the root of each column's own variance, or noise. Mean squares of logarithms of quotients are
+/// 0.079 and 0.186; the former is below half of the latter by eight of its standard deviations.
+TEST(ScalesOf, IsNearerToTrueScalesThanEachVarianceByItself) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal(0, 0.1);
+  double together = 0;
+  double alone = 0;
+  for (int draw = 0; draw < 500; ++draw) {
+    std::vector<NoisyNumber> variances;
+    for (int k = 1; k <= 20; ++k)
+      variances.push_back({.value = 0.02 + 0.004 * k + normal(random), .noise = 0.1});
+    const auto found = ScalesOf(variances);
+    for (std::size_t k = 0; k < 20; ++k) {
+      const double scale = std::sqrt(0.024 + 0.004 * static_cast<double>(k));
+      together += std::pow(std::log(found[k] / scale), 2) / 1e4;
+      alone += std::pow(std::log(std::sqrt(std::max(variances[k].value, 0.1)) / scale), 2) / 1e4;
+    }
+  }
+  EXPECT_LT(together, alone / 2) << alone;
+}
+
+/// From the opened words to means and scales, in doubles by the definitions of "Standardised features".
+TEST(Standardised, IsThePlainShrinkageOfTheNoisyMoments) {
+  constexpr int kColumns = 5;
+  constexpr double kSigma = 14;
+  std::string columns;
+  for (int k = 0; k < kColumns; ++k)
+    columns += fmt::format("{{name=\"c{}\", low=-1.0, high=3.0, missing=[]}}, ", k);
+  const auto job = JobWith({fmt::format("data.column=[{}]", columns)});
+  const double unit = std::ldexp(1 / std::sqrt(kColumns + 1.0), kStatisticsBits);
+  RingMatrix sum(1 + 2 * kColumns, 1);
+  const auto put = [&](mpc::Index place, double value) {
+    sum(place, 0) = static_cast<mpc::Word>(static_cast<std::int64_t>(std::llround(unit * value)));
+  };
+  // 200 records, of which noise has made 210.5, and of z and 1 - z^2 in each column.
+  const double count = 210.5;
+  put(0, count);
+  const std::array sums{-30.0, 10.0, 80.0, -120.0, 0.0};
+  const std::array lost{190.0, 150.0, 170.0, 200.0, 60.0};
+  for (int k = 0; k < kColumns; ++k) {
+    put(1 + 2 * k, sums.at(static_cast<std::size_t>(k)));
+    put(2 + 2 * k, lost.at(static_cast<std::size_t>(k)));
+  }
+  const double e = std::sqrt(1.5) * kSigma * std::sqrt(kColumns + 1.0);  // on each of the sums
+  std::vector<double> v;
+  std::vector<double> e_v;
+  for (std::size_t k = 0; k < kColumns; ++k) {
+    const double m = sums.at(k) / count;
+    v.push_back(1 - lost.at(k) / count - m * m);
+    const double of_count = lost.at(k) / count + 2 * m * m;  // what v gains by a record fewer, times n
+    e_v.push_back(std::sqrt(1 + 4 * m * m + of_count * of_count) * e / count);
+  }
+  double mean = 0;
+  double squares = 0;
+  double noise = 0;
+  for (std::size_t k = 0; k < kColumns; ++k) {
+    mean += v[k] / kColumns;
+    noise += e_v[k] * e_v[k] / kColumns;
+  }
+  for (const double one : v) squares += (one - mean) * (one - mean);
+  const double w = std::max(0.0, 1 - (kColumns - 3) * noise / squares);
+  ASSERT_GT(w, 0.05);
+  ASSERT_LT(w, 0.95);
+  const auto found = Standardised(job, sum, kSigma);
+  for (std::size_t k = 0; k < kColumns; ++k) {
+    const auto& column = ColumnOf(found, fmt::format("c{}", k));
+    EXPECT_NEAR(column.mean, 1 + 2 * sums.at(k) / count, 1e-7);
+    ASSERT_LT(std::abs((1 - w) * (mean - v[k])), 2 * e_v[k]);
+    const double left = std::min(e_v[k], std::sqrt(std::pow(w * e_v[k], 2) + (1 - w * w) * noise / kColumns));
+    EXPECT_NEAR(column.scale, 2 * std::sqrt(std::max(w * v[k] + (1 - w) * mean, left)), 1e-7) << k;
+  }
+}
+
 /// Of a column that has one value only the noise on the variance is what may be said of the scale.
 TEST(Standardised, IsNeverByLessThanTheNoiseOnTheVariance) {
   const auto job = StandardisedJob();
