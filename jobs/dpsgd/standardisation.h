@@ -41,12 +41,12 @@ inline constexpr double kLeastScale = 1e-6;
 /// `row_norm` counts as a shorter one.
 [[nodiscard]] mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm);
 
-/// Scales of columns by the variances that a noisy sum has of them, both in parts of each column's range: no
-/// scale is more certain than the sum, so each variance is drawn towards the mean of all, the more the less
-/// the variances are apart beyond their noise, but by twice its own noise at most (James and Stein 1961; Efron
-/// and Morris 1972 and 1975; docs/explanation/privacy.md, "Standardised features"). A scale is the root of
-/// that, or of the noise that is left on it, whichever is more. Without noise, and of fewer than four columns,
-/// no variance moves. Only operations that IEEE 754 rounds correctly: the same numbers on every machine.
+/// Scales of columns by the variances that a noisy sum has of them, both in parts of each column's range. The
+/// less the variances are apart beyond their noise, the more the mean of all says of each: so each is drawn
+/// towards it, but by twice its own noise at most (James and Stein 1961; Efron and Morris 1972 and 1975;
+/// docs/explanation/privacy.md, "Standardised features"). A scale is the root of that, or of the noise that is
+/// left on it, whichever is more. Without noise, and of fewer than four columns, no variance moves. Only
+/// operations that IEEE 754 rounds correctly: the same numbers on every machine.
 [[nodiscard]] std::vector<double> ScalesOf(const std::vector<NoisyNumber>& variances);
 
 /// The job with the means and scales that an opened sum gives its columns, by which records are read from

@@ -50,7 +50,7 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   found.missing = laid.may_miss ? at(2) : 0;
   found.count = sums.At(Statistic::kCount, 0) - found.missing;
   const double count = AtLeastOne(found.count);
-  // By roots alone, which are the same on every machine: scales of features follow from the variance's noise.
+  // A root is rounded alike on every machine, std::hypot is not: scales of features follow from this noise.
   const double of_count =
       std::sqrt(Square(NoiseOf(layout, Statistic::kCount, sigma)) + (laid.may_miss ? Square(noise) : 0));
   const double mean = std::clamp(at(0) / count, -1.0, 1.0);
@@ -59,9 +59,9 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   const double variance = std::clamp(most - lost, 0.0, most);
   const double deviation = std::sqrt(variance);
   found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
-  found.variance.value = most - lost;
-  const double of_variance = found.variance.noise =
+  const double of_variance =
       std::sqrt(Square(noise) * (1 + 4 * mean * mean) + Square((lost + 2 * mean * mean) * of_count)) / count;
+  found.variance = {.value = most - lost, .noise = of_variance};
   // Of a root: with nothing left of the variance the whole error's.
   found.deviation = {.value = deviation,
                      .noise = deviation > 0 ? std::min(of_variance / (2 * deviation), std::sqrt(of_variance))
