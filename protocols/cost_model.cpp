@@ -22,6 +22,7 @@ constexpr double kSecondsPerPath = 50e-9;  // from its parting from others to it
 /// Of a point's blocks, where a value has many thresholds: the rest is other points' as well (mpc/dcf/dcf.h).
 constexpr double kOwnShare = 0.5;
 constexpr double kSecondsPerTreeComparison = 150e-9;
+constexpr double kSecondsPerTerm = 54e-9;  // dealt, and evaluated by two parties at once
 
 /// What a bit decomposition and its suffix or compute, in comparisons.
 constexpr std::int64_t kDecompositionComparisons = 8;
@@ -105,6 +106,10 @@ double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int
   const double read = points * kReadBelowPower + keys * (width - 1);
   return 2 * read * kSecondsPerPointBlock + points * kSecondsPerPath +
          6 * keys * kSecondsPerKeyBlock * (width - 1);
+}
+
+double SeriesSeconds(std::int64_t count, std::int64_t terms) {
+  return static_cast<double>(count) * static_cast<double>(terms) * kSecondsPerTerm;
 }
 
 }  // namespace trefoil::protocols

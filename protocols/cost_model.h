@@ -32,4 +32,8 @@ struct Link {
 /// which only the bits next to the power are its own, or one bit decomposition.
 [[nodiscard]] double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int width);
 
+/// The same of sigmoids of `count` values by a series of so many terms, which has one form: a sine and a
+/// cosine each are dealt, and evaluated by two parties.
+[[nodiscard]] double SeriesSeconds(std::int64_t count, std::int64_t terms);
+
 }  // namespace trefoil::protocols

@@ -227,7 +227,9 @@ double PredictSeconds(const Activation& activation, mpc::Index rows) {
     return protocols::ComparisonSeconds(options.form, rows,
                                         static_cast<std::int64_t>(table.thresholds.size()), table.width);
   }
-  if (options.loss == Loss::kOneVsRest) return 0;
+  if (options.loss == Loss::kOneVsRest)
+    return protocols::SeriesSeconds(rows * options.columns,
+                                    static_cast<std::int64_t>(activation.series->coefficients.size()));
   const protocols::SoftmaxTable& table = *activation.softmax;
   const mpc::Index columns = table.options.classes;
   const auto pieces = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());

@@ -68,8 +68,8 @@ struct Activation {
 [[nodiscard]] mpc::FixedShare Errors(mpc::Context& party, const Activation& activation,
                                      const mpc::AdditiveShare& logits, const mpc::FixedShare& labels);
 
-/// Computation that the comparisons of `rows` predictions, of all losses but one-vs-rest, are expected to
-/// take (protocols/cost_model.h).
+/// Computation that the comparisons of `rows` predictions, or their sigmoids' series, are expected to take
+/// (protocols/cost_model.h).
 [[nodiscard]] double PredictSeconds(const Activation& activation, mpc::Index rows);
 
 }  // namespace trefoil::ml

@@ -93,8 +93,8 @@ struct TrainingState {
 [[nodiscard]] TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                       const TrainingState& state, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
-/// Computation that the comparisons of a step are expected to take (protocols/cost_model.h): 0 for those of
-/// published clipping, which have one form.
+/// Computation that the comparisons and the sigmoids of a step are expected to take (protocols/cost_model.h):
+/// 0 for the comparisons of published clipping, which have one form.
 [[nodiscard]] double DpSgdStepSeconds(const StepPlan& plan, mpc::Index batch_rows);
 
 /// The form of comparison that the settings ask for, or else the one that is expected to be faster on the

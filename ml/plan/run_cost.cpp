@@ -23,19 +23,23 @@ namespace trefoil::ml {
 namespace {
 
 // Of the machine of docs/reference/performance.md, fitted to whole runs, where three parties share two cores.
-constexpr double kSecondsPerStep = 1.3e-3;        // progress, noise, threads that wake
+constexpr double kSecondsPerStep = 1.0e-3;        // progress, noise, threads that wake
 constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
 constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix
-constexpr double kSecondsPerSharedElement = 17e-9;     // of a public one: row by row from all shared ones
-constexpr double kSecondsPerReadElement = 17e-9;       // of a block: opened, checked and put into a matrix
-constexpr double kCachedElements = 5e5;                // of a batch, 16 bytes each
-constexpr double kSecondsPerPackedElement = 3e-9;      // of narrow rows beyond: packed, taken apart
-constexpr double kSecondsPerFirstElement = 40e-9;      // once: memory that is new in the first steps
-constexpr double kSecondsPerMultiplyAdd = 0.24e-9;     // of ring products, two a pair of matrices
-constexpr double kSecondsPerMultipliedElement = 7e-9;  // beyond, at least: both products read it
-constexpr double kSecondsPerEpsilon = 0.12;            // of loss distributions, both adversaries
-constexpr double kEpsilonsOfCalibration = 8;           // which computes one adversary's, some sixteen times
-constexpr double kSecondsPerByteBeforeSteps = 17e-9;   // rows that are shared once come to lie in new memory
+constexpr double kSecondsPerSharedElement = 17e-9;       // of a public one: row by row from all shared ones
+constexpr double kSecondsPerReadElement = 17e-9;         // of a block: opened, checked and put into a matrix
+constexpr double kCachedElements = 5e5;                  // of a batch, 16 bytes each
+constexpr double kSecondsPerPackedElement = 5e-9;        // of narrow rows beyond: packed, taken apart
+constexpr double kSecondsPerUnpackedElement = 3e-9;      // of other rows of owners beyond: two words each
+constexpr double kSecondsPerFirstElement = 40e-9;        // once: memory that is new in the first steps
+constexpr double kSecondsPerFirstPackedElement = 20e-9;  // the same of narrow rows
+constexpr double kSecondsPerJoinedElement = 25e-9;       // once: rows put together of the parties' columns
+constexpr double kSecondsPerMultiplyAdd = 0.24e-9;       // of ring products, two a pair of matrices
+constexpr double kPackedMultiplyAdds = 2.0 / 3;          // of these: of others' rows one component is zero
+constexpr double kSecondsPerMultipliedElement = 7e-9;    // beyond, at least: both products read it
+constexpr double kSecondsPerEpsilon = 0.12;              // of loss distributions, both adversaries
+constexpr double kEpsilonsOfCalibration = 8;             // which computes one adversary's, some sixteen times
+constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
 // Of sessions that are no trainings, whose rounds are short and follow on one another.
 constexpr double kSecondsPerRound = 0.2e-3;       // threads that wake
 constexpr double kSecondsPerWaitedByte = 3.4e-9;  // of the party that sends most, in each part
@@ -116,16 +120,27 @@ double UncachedElements(const StepPlan& plan, std::int64_t rows) {
   return std::max(BatchElements(plan, rows) - kCachedElements, 0.0);
 }
 
+/// Of a batch that owners input, beyond caches: narrow rows stay packed (docs/adr/0042-rows-stay-packed.md).
+double UncachedSeconds(const StepPlan& plan, std::int64_t rows) {
+  if (plan.settings.sampling != Sampling::kOwnerPoisson) return 0;
+  return UncachedElements(plan, rows) *
+         (HasNarrowRows(plan) ? kSecondsPerPackedElement : kSecondsPerUnpackedElement);
+}
+
 /// Of a step's ring products: where there are few columns they wait for the rows.
 double ProductSeconds(const StepPlan& plan, std::int64_t rows) {
-  return std::max(MultiplyAdds(plan, rows) * kSecondsPerMultiplyAdd,
+  const double multiply_adds = MultiplyAdds(plan, rows) * (HasNarrowRows(plan) ? kPackedMultiplyAdds : 1);
+  return std::max(multiply_adds * kSecondsPerMultiplyAdd,
                   UncachedElements(plan, rows) * kSecondsPerMultipliedElement);
 }
 
-/// Rows whose memory is new in the first steps: a batch's, or all that were put together from the parties'
-/// columns.
-std::int64_t NewRows(const TrainingSettings& settings, std::int64_t rows) {
-  return settings.vertical ? settings.rows[0] : rows;
+/// Of memory that is new in the first steps: a batch's, or that of all rows that are put together of the
+/// parties' columns.
+double FirstSeconds(const StepPlan& plan, std::int64_t rows) {
+  if (plan.settings.vertical)
+    return BatchElements(plan, plan.settings.rows[0]) * (kSecondsPerFirstElement + kSecondsPerJoinedElement);
+  return BatchElements(plan, rows) *
+         (HasNarrowRows(plan) ? kSecondsPerFirstPackedElement : kSecondsPerFirstElement);
 }
 
 /// What a session computes of epsilon, where that takes long: Gaussians that nothing samples have a formula.
@@ -164,14 +179,13 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   const std::int64_t rows = ranks > 1 ? RowsAtOnce(plan, ranks) : plan.batch_rows;
-  const double packing = HasNarrowRows(plan) ? UncachedElements(plan, rows) * kSecondsPerPackedElement : 0;
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
-                           BatchElements(plan, rows) * SecondsPerElement(settings) + packing +
-                           ProductSeconds(plan, rows) + DpSgdStepSeconds(plan, rows);
+                           BatchElements(plan, rows) * SecondsPerElement(settings) +
+                           UncachedSeconds(plan, rows) + ProductSeconds(plan, rows) +
+                           DpSgdStepSeconds(plan, rows);
   const mpc::Cost before = SetUpCost(plan, ranks);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
-                            BatchElements(plan, NewRows(settings, rows)) * kSecondsPerFirstElement +
-                            EpsilonSeconds(settings);
+                            FirstSeconds(plan, rows) + EpsilonSeconds(settings);
   return protocols::ExpectedSeconds(before, setting_up, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
 }

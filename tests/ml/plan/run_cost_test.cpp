@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "ml/plan/step_plan.h"
+#include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
 #include "tests/support/ml_test.h"
 
@@ -42,39 +45,98 @@ TEST(PlannedRunSeconds, CountEpsilonsOfLossDistributionsOnceAMark) {
   EXPECT_EQ(Computing(settings), full) << "a formula";
 }
 
+/// Computing of a second step, which is that of all later ones.
+double OfAStep(TrainingSettings settings) {
+  settings.steps = 1;
+  const double one = Computing(settings);
+  settings.steps = 2;
+  return Computing(settings) - one;
+}
+
+/// As `settings`, with rows of words: no rate that changes allows others.
+TrainingSettings InWords(TrainingSettings settings) {
+  settings.schedule.shape = RateShape::kLinear;
+  return settings;
+}
+
 TEST(PlannedRunSeconds, CountWhatRowsOfOneColumnTakeToBeRead) {
   TrainingSettings settings = testing_support::SmallSettings();
   settings.sigma = 2;
   settings.features = 20'000;
-  const auto of_a_step = [&](int classes) {
-    settings.classes = classes;
-    settings.steps = 1;
-    const double one = Computing(settings);
-    settings.steps = 2;
-    return Computing(settings) - one;
-  };
+  settings.classes = 2;
   // Two classes are one column, six multiply-adds an element, but both products read all rows: seven
   // nanoseconds an element that no cache holds.
   const StepPlan plan = MakeStepPlan(settings, protocols::Form::kBulk);
   const double elements = static_cast<double>(plan.batch_rows * settings.features);
-  EXPECT_GT(of_a_step(2), (elements - 5e5) * (6e-9 + 7e-9));
-  EXPECT_GT(of_a_step(10), elements * 6 * 10 * 0.24e-9);
+  EXPECT_GT(OfAStep(settings), (elements - 5e5) * (6e-9 + 7e-9));
+}
+
+/// A third less where rows stay packed: of what others input one component is zero.
+TEST(PlannedRunSeconds, CountMultiplyAddsOfEachClass) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.rows = {4'000, 4'000, 4'000};
+  settings.expected_batch = 12'000;
+  settings.max_batch_per_owner = 4'000;
+  settings.sigma = 2;
+  const auto of_ten_classes = [](TrainingSettings of, std::int64_t features) {
+    of.features = features;
+    of.classes = 20;
+    const double twenty = OfAStep(of);
+    of.classes = 10;
+    return twenty - OfAStep(of);
+  };
+  ASSERT_TRUE(HasNarrowRows(MakeStepPlan(settings)));
+  ASSERT_FALSE(HasNarrowRows(MakeStepPlan(InWords(settings))));
+  const double multiply_adds = 6.0 * 12'000 * 1'000 * 10;
+  for (const auto& [of, expected] : {std::pair{settings, 0.16e-9}, std::pair{InWords(settings), 0.24e-9}})
+    EXPECT_NEAR((of_ten_classes(of, 2'000) - of_ten_classes(of, 1'000)) / multiply_adds, expected, 0.01e-9);
+}
+
+/// What batches of many rows and few features spend most on.
+TEST(PlannedRunSeconds, CountTheTermsOfSigmoids) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.logit_bound = 16;
+  const double short_series = OfAStep(settings);
+  settings.logit_bound = 32;
+  const StepPlan plan = MakeStepPlan(settings);
+  // Eight terms more, each of a sine and a cosine that one party deals in four bytes each.
+  const auto terms = static_cast<double>(8 * plan.batch_rows * plan.columns);
+  EXPECT_NEAR((OfAStep(settings) - short_series) / terms, 54e-9 + 8 * 4.9e-9 / 3, 2e-9);
+}
+
+/// By how much longer a run takes for each element that batches have more, its steps left out.
+double NewMemory(TrainingSettings settings) {
+  settings.steps = 1;
+  settings.features = 100;
+  const double narrow = Computing(settings) - OfAStep(settings);
+  settings.features = 1'000;
+  const double wide = Computing(settings) - OfAStep(settings);
+  return (wide - narrow) / static_cast<double>(MakeStepPlan(settings).batch_rows * 900);
 }
 
 TEST(PlannedRunSeconds, CountTheMemoryOfTheFirstStepsOnce) {
   TrainingSettings settings = testing_support::SmallSettings();
   settings.sigma = 2;
-  settings.steps = 1;
-  settings.features = 100;
-  const double narrow = Computing(settings);
-  settings.features = 1'000;
-  const double wide = Computing(settings);
-  settings.steps = 2;
-  const double both = Computing(settings);
-  settings.features = 100;
-  const double steps_of_more = (both - wide) - (Computing(settings) - narrow);
-  const auto elements = static_cast<double>(MakeStepPlan(settings).batch_rows * 900);
-  EXPECT_NEAR(wide - narrow - steps_of_more, elements * 40e-9, elements * 1e-9);
+  EXPECT_NEAR(NewMemory(settings), 20e-9, 1e-9);
+  EXPECT_NEAR(NewMemory(InWords(settings)), 40e-9, 1e-9);
+}
+
+/// All rows are shared, as eight bytes by one of three parties, and put together once.
+TEST(PlannedRunSeconds, CountRowsThatArePutTogetherOfColumns) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.sampling = Sampling::kPublic;
+  settings.rows = {40, 0, 0};
+  settings.vertical = VerticalSettings{.features = {2, 2, 2}, .label_party = 2};
+  const double few = Computing(settings) - OfAStep(settings);
+  settings.rows = {10'040, 0, 0};
+  const double many = Computing(settings) - OfAStep(settings);
+  const StepPlan plan = MakeStepPlan(settings);
+  double shared = 0;
+  for (const int owner : {0, 1, 2}) shared += static_cast<double>(BlockColumns(plan, owner));
+  const auto joined = static_cast<double>(EncodedColumns(plan));
+  EXPECT_NEAR((many - few) / 10'000, joined * (40e-9 + 25e-9) + shared * 8 / 3 * 17e-9, joined * 2e-9);
 }
 
 TEST(SessionCost, IsThatOfAllPartsAfterTheKeys) {
