@@ -5,6 +5,20 @@
 
 namespace trefoil::data {
 
+void RequireSameHeader(const std::filesystem::path& file, std::size_t row,
+                       const std::vector<std::string>& names, const std::filesystem::path& first,
+                       const std::vector<std::string>& first_names) {
+  const auto where = "row " + std::to_string(row);
+  for (std::size_t k = 0; k < names.size() && k < first_names.size(); ++k) {
+    if (names[k] != first_names[k])
+      ThrowDataError(file, where + ", column " + std::to_string(k + 1), Quote(names[k]),
+                     Quote(first_names[k]) + ", as in " + first.string());
+  }
+  if (names.size() != first_names.size())
+    ThrowDataError(file, where, std::to_string(names.size()) + " columns",
+                   "the " + std::to_string(first_names.size()) + " of " + first.string());
+}
+
 TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect, char decimal,
                          Sha256* on_disk)
     : files_(files.table()), header_(header || !files.query.empty()), dialect_(dialect), on_disk_(on_disk) {
@@ -39,17 +53,9 @@ bool TableReader::Next() {
 }
 
 void TableReader::CheckHeader() {
-  const auto first = files_[0].string();
-  if (!reader_->Next()) ThrowDataError(path(), "row 1", "an empty file", "the header of " + first);
-  const auto where = "row " + std::to_string(row());
-  for (std::size_t k = 0; k < fields().size() && k < names_->size(); ++k) {
-    if (fields()[k] != (*names_)[k])
-      ThrowDataError(path(), where + ", column " + std::to_string(k + 1), Quote(fields()[k]),
-                     Quote((*names_)[k]) + ", as in " + first);
-  }
-  if (fields().size() != names_->size())
-    ThrowDataError(path(), where, std::to_string(fields().size()) + " columns",
-                   "the " + std::to_string(names_->size()) + " of " + first);
+  if (!reader_->Next())
+    ThrowDataError(path(), "row 1", "an empty file", "the header of " + files_[0].string());
+  RequireSameHeader(path(), row(), fields(), files_[0], *names_);
 }
 
 }  // namespace trefoil::data

@@ -12,6 +12,12 @@
 
 namespace trefoil::data {
 
+/// Throws DataError naming `file`, its line `row` and, where there is one, the column, unless the names of its
+/// columns are those of the table's file `first`.
+void RequireSameHeader(const std::filesystem::path& file, std::size_t row,
+                       const std::vector<std::string>& names, const std::filesystem::path& first,
+                       const std::vector<std::string>& first_names);
+
 /// Reads the records of a table that lies in one CSV file, in several, one after the other, or is what a
 /// query gives of a database. Memory: that of the file that is being read; of a query that of a record.
 class TableReader {

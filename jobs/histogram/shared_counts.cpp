@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "data/formats/file.h"
+#include "data/tables/table_reader.h"
 #include "jobs/ranks/of_rank0.h"
 #include "mpc/ring.h"
 
@@ -72,19 +73,24 @@ std::int64_t AbsentOf(std::int64_t declared, const std::vector<ValueCounts>& of_
 
 /// A file that this rank has counted.
 struct Counted {
-  std::size_t place;    ///< in the table
-  std::string header;   ///< the names of its columns, in one text
-  std::string on_disk;  ///< FileSha256 of what was counted
+  std::size_t place;                 ///< in the table
+  std::vector<std::string> columns;  ///< their names
+  std::string on_disk;               ///< FileSha256 of what was counted
 };
 
 /// Adds one file to `counts`.
 Counted CountFile(const fs::path& file, std::size_t place, const data::CategoryColumn& column,
                   ValueCounts& counts) {
   Sha256 on_disk;
-  std::string header;
-  for (const auto& name : Count(data::OneFile(file), column, counts, &on_disk))
-    header += std::to_string(name.size()) + ":" + name;
-  return {.place = place, .header = std::move(header), .on_disk = on_disk.Hex()};
+  auto columns = Count(data::OneFile(file), column, counts, &on_disk);
+  return {.place = place, .columns = std::move(columns), .on_disk = on_disk.Hex()};
+}
+
+/// Rank 0's texts at every rank, as OfRank0.
+std::vector<std::string> AllOfRank0(std::vector<std::string> texts, mpc::Ranks& ranks) {
+  texts.resize(std::stoul(OfRank0(std::to_string(texts.size()), ranks)));
+  for (auto& text : texts) text = OfRank0(std::move(text), ranks);
+  return texts;
 }
 
 /// Rank 0 hashes whole files where it has a ledger, and the others have to wait for it.
@@ -120,11 +126,8 @@ OwnValueCounts LoadSharedValues(const data::DataFiles& files, const data::Catego
     counted.push_back(CountFile(all[k], k, column, counts.own));
     RequireSameFile(all[k], sample(all[k]), samples[k]);
   }
-  const auto header = OfRank0(counted.empty() ? std::string() : counted[0].header, ranks);
-  for (const auto& file : counted) {
-    if (file.header != header)
-      data::ThrowDataError(all[file.place], "row 1", "another header", "that of " + all[0].string());
-  }
+  const auto columns = AllOfRank0(counted.empty() ? std::vector<std::string>() : counted[0].columns, ranks);
+  for (const auto& file : counted) data::RequireSameHeader(all[file.place], 1, file.columns, all[0], columns);
   if (by == CompareBy::kWhole) {
     const auto digests = DigestsOfRank0(all, data::FileSha256, ranks);
     for (const auto& file : counted) RequireSameFile(all[file.place], file.on_disk, digests[file.place]);

@@ -33,8 +33,8 @@ enum class CompareBy { kSample, kWhole };
 /// files leaves machines without any. Machines of which none has more than an R-th of `declared` report for
 /// an R-th each, whatever they have. Files are compared with rank 0's by a `sample`, before and after they
 /// are read; by kWhole rank 0 reads all of them besides. Throws as LoadValues; ConfigError at a rank whose
-/// `by` is not rank 0's; DataError as DigestsOfRank0 and RequireSameFile, and naming a file whose header is
-/// not the first file's; NetworkError.
+/// `by` is not rank 0's; DataError as DigestsOfRank0, RequireSameFile and data::RequireSameHeader;
+/// NetworkError.
 [[nodiscard]] OwnValueCounts LoadSharedValues(const data::DataFiles& files,
                                               const data::CategoryColumn& column, std::int64_t declared,
                                               CompareBy by, mpc::Ranks& ranks,

@@ -169,8 +169,11 @@ TEST_F(SharedCountsTest, RefusesWhatOneMachineRefuses) {
   EXPECT_THAT(ErrorText<DataError>([&] { (void)LoadValues(Table({"y\na\nb\n"}), column_, 1); }),
               HasSubstr("found 2 records, expected at most the 1 that the job declares"));
   EXPECT_EQ(ErrorOfRank(1, Table({"y\na\n", "y\nb\n"})), "");
-  EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "z,y\n1,b\n"})),
-              HasSubstr("t1.csv: row 1: found another header, expected that of"));
+  const auto first = (folder_.path() / "t0.csv").string();
+  EXPECT_THAT(ErrorOfRank(1, Table({"y,x\na,1\n", "y,z\nb,1\n"})),
+              HasSubstr("t1.csv: row 1, column 2: found \"z\", expected \"x\", as in " + first));
+  EXPECT_THAT(ErrorOfRank(0, Table({"y,x\na,1\n", "y,x\nb,1\n", "y\nb\n"})),
+              HasSubstr("t2.csv: row 1: found 1 columns, expected the 2 of " + first));
   EXPECT_THAT(ErrorOfRank(0, Table({"y\na\na\na\na\na\n", "y\nb\nb\nb\nb\nb\nb\n"})),
               HasSubstr("found 11 records, expected at most the 10 that the job declares"));
   EXPECT_THAT(ErrorOfRank(1, Table({"y\na\n", "y\nb,c\n"})), HasSubstr("t1.csv: row 2: found 2 fields"));
