@@ -4,10 +4,13 @@
 With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank sends within
 15 % of an R-th; with --time also the processor time of each rank, waiting for other ranks left out. That wants large
 batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows besides, is
-shown by itself. One thread a rank, so that threads do not compete.
+shown by itself. One thread a rank, so that threads do not compete. A machine's speed drifts: with --turns T all numbers of
+ranks are run T times in turns, every other turn backwards, and of processor times the middle one of the turns' ratios counts, of
+accuracies the middle one.
 
-Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--random] [--network NETSIM lan|wan HOSTS]
-Runs that are finished in FOLDER are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
+Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--random]
+                        [--network NETSIM lan|wan HOSTS]
+The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; finished ones are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
 compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at HOSTS,
 and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
@@ -17,6 +20,7 @@ import json
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -37,6 +41,7 @@ def read_options():
     parser.add_argument("--data")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--time", action="store_true")
+    parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--network", nargs=3, metavar=("NETSIM", "PROFILE", "HOSTS"))
     return parser.parse_args()
@@ -52,12 +57,13 @@ def prepare(options, ranks, out):
             file.write('\n[log]\nlevel = "debug"\n')
 
 
-def train(options, ranks):
+def train(options, ranks, turn):
     """The run directory of three parties with so many ranks each; their logs say all."""
-    out = options.folder / f"ranks-{ranks}"
+    out = (options.folder if turn == 0 else options.folder / f"turn-{turn + 1}") / f"ranks-{ranks}"
     if (out / "done").exists():
         return out
     shutil.rmtree(out, ignore_errors=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
     prepare(options, ranks, out)
     if options.network:
         netsim, profile, _ = options.network
@@ -91,25 +97,46 @@ def measures(out):
     return summary["privacy"]["epsilon_insider"], accuracy, summary["cost"]["seconds"], lanes
 
 
-def text_of(ranks, accuracy, epsilon, seconds):
+def middle(runs, figure):
+    """Of the turns' figures; None where there are none."""
+    figures = [figure(run) for run in runs]
+    return None if None in figures else statistics.median(figures)
+
+
+def text_of(ranks, runs):
+    epsilon, seconds = runs[0][0], middle(runs, lambda run: run[2])
+    accuracy = middle(runs, lambda run: run[1])
     known = f"accuracy {accuracy:.4f}, " if accuracy is not None else ""
     return f"{ranks} rank{'s' if ranks > 1 else ''}: {known}epsilon {epsilon:.3f}, {seconds:.1f} s"
 
 
+def shares(runs, alone):
+    """Of each rank the processor time times the number of ranks over that of one rank in the same turn, the middle turn's."""
+    of_turns = [[seconds * len(lanes) / one[3][0][1] for _, seconds in lanes] for (_, _, _, lanes), one in zip(runs, alone, strict=True)]
+    return [statistics.median(of_rank) for of_rank in zip(*of_turns, strict=True)]
+
+
 def main():
     options = read_options()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    epsilon, accuracy, lasted, [(sent, seconds)] = measures(train(options, 1))
-    print(f"{text_of(1, accuracy, epsilon, lasted)}, {sent / 1e6:.1f} MB, {seconds:.1f} s of processor time")
+    counts = [1, *options.ranks]
+    turns = []
+    for turn in range(options.turns):
+        order = counts if turn % 2 == 0 else reversed(counts)
+        turns.append({ranks: measures(train(options, ranks, turn)) for ranks in order})
+    alone = [turn[1] for turn in turns]
+    sent, seconds = alone[0][3][0][0], middle(alone, lambda run: run[3][0][1])
+    accuracy = middle(alone, lambda run: run[1])
+    print(f"{text_of(1, alone)}, {sent / 1e6:.1f} MB, {seconds:.1f} s of processor time")
     right = True
     for ranks in options.ranks:
-        its_epsilon, its_accuracy, its_seconds, lanes = measures(train(options, ranks))
-        bytes_ratio = max(lane[0] for lane in lanes) * ranks / sent
-        first, *others = [lane[1] * ranks / seconds for lane in lanes]
-        holds = (its_epsilon == epsilon and (accuracy is None or options.random or its_accuracy >= accuracy - POINTS) and len(lanes) == ranks
+        runs = [turn[ranks] for turn in turns]
+        bytes_ratio = max(lane[0] for run in runs for lane in run[3]) * ranks / sent
+        first, *others = shares(runs, alone)
+        holds = (all(run[0] == alone[0][0] and len(run[3]) == ranks for run in runs)
+                 and (accuracy is None or options.random or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
                  and bytes_ratio <= WITHIN and (max(first, *others) <= WITHIN or not options.time))
         right = right and holds
-        print(f"{text_of(ranks, its_accuracy, its_epsilon, its_seconds)}, of an R-th of one rank's bytes {100 * bytes_ratio:.0f} %, "
+        print(f"{text_of(ranks, runs)}, of an R-th of one rank's bytes {100 * bytes_ratio:.0f} %, "
               f"of its processor time {100 * max(others):.0f} % (rank 0 {100 * first:.0f} %){'' if holds else ' NOT AS IT HAS TO BE'}")
     return 0 if right else 1
 
