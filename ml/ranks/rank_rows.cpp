@@ -141,6 +141,12 @@ std::array<std::int64_t, 3> RankLimits(const TrainingSettings& settings, int ran
   return limits;
 }
 
+double HandedOutBytes(const StepPlan& plan, int party, int ranks) {
+  const auto slots = (ranks - 1) * RankLimits(plan.settings, ranks).at(static_cast<std::size_t>(party));
+  const auto features = static_cast<std::size_t>(plan.settings.features);
+  return static_cast<double>(slots) * static_cast<double>(features * sizeof(float) + sizeof(SlotLabel));
+}
+
 std::unique_ptr<BatchSource> MakeRankSource(int self, const StepPlan& plan, const OwnRecords& own,
                                             mpc::Ranks& ranks, RandomStream coins) {
   return MakeInputSource(plan, RankLimits(plan.settings, ranks.count()),

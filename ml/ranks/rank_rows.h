@@ -25,4 +25,8 @@ namespace trefoil::ml {
                                                           const OwnRecords& own, mpc::Ranks& ranks,
                                                           RandomStream coins);
 
+/// Bytes that rank 0 of `party` hands out of each batch, which are there at once: features and labels of the
+/// other ranks' slots.
+[[nodiscard]] double HandedOutBytes(const StepPlan& plan, int party, int ranks);
+
 }  // namespace trefoil::ml

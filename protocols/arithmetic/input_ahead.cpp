@@ -1,5 +1,7 @@
 #include "protocols/arithmetic/input_ahead.h"
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
 #include <mutex>
 #include <numeric>
@@ -144,6 +146,25 @@ InputAhead::StackedRows InputAhead::NextStacked(mpc::Context& run, std::span<con
   }
   stacked.packed.emplace(narrow_.packed(), std::move(blocks));
   return stacked;
+}
+
+double InputAheadBytes(const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow,
+                       std::int64_t ahead, int party) {
+  constexpr double kWord = 8;
+  double batch = 0;
+  std::array<double, net::kParties> component{};  // of an owner's rows
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const Shape& shape = shapes.at(static_cast<std::size_t>(owner));
+    if (IsEmpty(shape)) continue;
+    const double packed = static_cast<double>(shape.rows * narrow.packed()) * std::ceil(narrow.width / 8.0);
+    const double words = static_cast<double>(shape.rows * (shape.cols - narrow.packed())) * kWord;
+    batch += (owner == party ? 2 : 1) * packed + 2 * words;
+    component.at(static_cast<std::size_t>(owner)) = packed + words;
+  }
+  const double own = component.at(static_cast<std::size_t>(party));
+  const double received = component.at(static_cast<std::size_t>(RolesOf(party).a));
+  const auto later = static_cast<double>(std::max<std::int64_t>(ahead - 1, 0));
+  return batch + later * (2 * own + received) + own;
 }
 
 mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow) {

@@ -73,6 +73,13 @@ class InputAhead {
   mpc::NarrowColumns narrow_;
 };
 
+/// Bytes that `party` holds at most of inputs that NextStacked() gives, with material for `ahead` runs
+/// (mpc/dealing/preprocessing.h): those of the run under way, in which both components of its own rows have
+/// numbers and one of others'; of each later run both components of its own and the next party's message; and
+/// its own message of the last one, until it is sent.
+[[nodiscard]] double InputAheadBytes(const std::array<Shape, 3>& shapes, const mpc::NarrowColumns& narrow,
+                                     std::int64_t ahead, int party);
+
 [[nodiscard]] mpc::Cost InputAheadCost(const std::array<Shape, 3>& shapes,
                                        const mpc::NarrowColumns& narrow = {});
 

@@ -161,19 +161,40 @@ TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
 }
 
 // A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one
-// again, each of a message that waits, and thrice each own one for the next batch.
+// again, each own one of a message, and for each further step each own one twice and one of a message that
+// waits; at rank 0 besides a float for each row that it hands out.
 TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
-  const auto memory = [](const char* features) {
+  const auto memory = [](const char* features, const char* ahead, int ranks) {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",
-                             {features, "data.rows=[20000, 20000, 700]", "training.max_batch_per_owner=750",
-                              "training.expected_batch=1000"});
+                             {features, ahead, "data.rows=[20000, 20000, 700]",
+                              "training.max_batch_per_owner=750", "training.expected_batch=1000"});
+    job->UseRanks(ranks);
     return job->Plan({}).memory->at(1);
   };
   constexpr double kMore = 784 - 392;
-  constexpr double kRows = (750 + 750 + 700) + 750 + 700 + 3 * 750;
   constexpr double kWeights = 2 * 2 * 8 * 10;
-  EXPECT_EQ(memory("data.features=784") - memory("data.features=392"),
-            kMore * (20'000 * 4 + 5 * kRows + kWeights));
+  const auto of_more = [&](const char* ahead, int ranks) {
+    return (memory("data.features=784", ahead, ranks) - memory("data.features=392", ahead, ranks)) / kMore -
+           20'000 * 4 - kWeights;
+  };
+  constexpr double kBatch = (750 + 750 + 700) + 750 + 750;
+  constexpr double kFurther = 2 * 750 + 700;
+  EXPECT_EQ(of_more("training.steps_ahead=0", 1), 5 * kBatch);
+  EXPECT_EQ(of_more("training.steps_ahead=2", 1), 5 * (kBatch + kFurther));
+  EXPECT_EQ(of_more("training.steps_ahead=6", 1), 5 * (kBatch + 5 * kFurther));
+  EXPECT_EQ(of_more("training.steps_ahead=2", 2), 5 * (kBatch + kFurther) / 2 + 375 * 4);
+}
+
+// Rows in words count as two batches, and of each step beyond two with what waits of it.
+TEST(DpsgdJob, PlansTheMemoryOfFurtherStepsOfRowsInWords) {
+  const auto memory = [](const char* ahead) {
+    return ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/adult-descent.toml", {ahead})
+        ->Plan({})
+        .memory->at(1);
+  };
+  EXPECT_EQ(memory("training.steps_ahead=0"), memory("training.steps_ahead=2"));
+  EXPECT_EQ(memory("training.steps_ahead=4") - memory("training.steps_ahead=2"),
+            2.0 * (2 * 10'854 + 10'853) * (88 + 3) * 8);
 }
 
 TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {

@@ -1,8 +1,14 @@
 #include "protocols/arithmetic/input_ahead.h"
 
+#include <malloc.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -174,6 +180,57 @@ TEST(InputAhead, HoldsNarrowColumnsAsTheyCameAndNothingOfComponentsThatAreZero) 
     }
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which have an allocator of their own
+
+/// What the program has allocated and not freed.
+double Allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+}
+
+// All three parties' together, while the batch of the second run is there and all that may be dealt ahead is
+// made: a message lies at its owner or where it was sent, once.
+TEST(InputAhead, HoldsAsManyBytesAsItSays) {
+  constexpr std::array<Shape, 3> kRows{Shape{1500, 103}, Shape{1000, 103}, Shape{500, 103}};
+  constexpr mpc::NarrowColumns kNarrow{.columns = 100, .width = 40};
+  constexpr std::array<mpc::Index, 2> kOthers{1, 2};
+  for (const std::int64_t ahead : {1, 2, 5}) {
+    std::atomic<std::int64_t> made = 0;
+    std::barrier all(3);
+    double held = 0;
+    const double before = Allocated();
+    (void)RunParties(Seed{1}, [&](mpc::Context& party) {
+      const auto& own = kRows.at(static_cast<std::size_t>(party.self()));
+      const auto make = [&](mpc::Index, mpc::Index count) {
+        made += count;
+        return RandomWords(1, count, 103);
+      };
+      InputAhead inputs(make, kRows, kNarrow);
+      mpc::Preprocessing runs(party, {.runs = 9, .ahead = ahead, .rotate = true});
+      for (int run = 0; run < 2; ++run) {
+        runs.Run([&](mpc::Context& context) {
+          const auto batch = inputs.NextStacked(context, kOthers);
+          all.arrive_and_wait();
+          // Rows of one run more than is counted here are not made before this run ends.
+          const std::int64_t expected = 3000 * (run + 1 + (run == 0 ? 0 : ahead - 1));
+          while (made < expected) std::this_thread::yield();
+          if (run == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));  // of what is not kept
+          all.arrive_and_wait();
+          if (run == 1 && party.self() == 0) held = Allocated() - before;
+          all.arrive_and_wait();
+        });
+      }
+      return own.rows;
+    });
+    double said = 0;
+    for (int party = 0; party < 3; ++party) said += InputAheadBytes(kRows, kNarrow, ahead, party);
+    const double messages = 3000 * (100 * 5 + 3 * 8);
+    EXPECT_NEAR(held / (said - messages), 1, 0.03) << ahead << " ahead";
+  }
+}
+
+#endif
 
 TEST(InputAhead, RefusesWidthsThatAreNotThoseOfAllColumns) {
   (void)RunParties(Seed{2}, [](mpc::Context& party) {
