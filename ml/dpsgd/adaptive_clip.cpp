@@ -43,7 +43,7 @@ AdaptivelyClipped ClipAdaptively(mpc::Context& party, const StepPlan& plan, cons
 }
 
 mpc::AdditiveShare SignedMasks(mpc::Context& party, const Batch& batch, const mpc::ArithShare& within) {
-  const mpc::ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  const mpc::ArithShare mask = Columns(WholeRows(batch).ring(), batch.x.cols() - 1, 1);
   return protocols::LocalProduct(party, mask, mpc::Word{2} * within) + ToAdditive(-mask);
 }
 

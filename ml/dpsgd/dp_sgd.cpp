@@ -24,8 +24,9 @@ ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
   const std::vector<mpc::Word>& weights = plan.class_weights.of_class;
   const ArithShare& labels = batch.y.ring();
   if (plan.columns == 1) {
-    const mpc::Word of_mask_bits = weights[0] << (batch.y.frac_bits() - batch.x.frac_bits());
-    return of_mask_bits * Columns(batch.x.ring(), batch.x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
+    const FixedShare& x = WholeRows(batch);
+    const mpc::Word of_mask_bits = weights[0] << (batch.y.frac_bits() - x.frac_bits());
+    return of_mask_bits * Columns(x.ring(), x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
   }
   ArithShare sum = weights[0] * Columns(labels, 0, 1);
   for (std::size_t k = 1; k < weights.size(); ++k)
@@ -70,6 +71,11 @@ FixedShare Weighted(mpc::Context& party, const StepPlan& plan, const FixedShare&
 }
 
 }  // namespace
+
+const FixedShare& WholeRows(const Batch& batch) {
+  Require(!batch.narrow_x, "WholeRows: rows in words");
+  return batch.x;
+}
 
 FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                             const mpc::AdditiveShare& logits) {

@@ -24,6 +24,9 @@ struct Batch {
   mpc::ArithShare weights{};  ///< B x 1: the records' own, where the plan has such, with its bits; else none
 };
 
+/// x, for what does not work on narrow rows. Throws ContractError where the batch has these.
+[[nodiscard]] const mpc::FixedShare& WholeRows(const Batch& batch);
+
 /// What a training carries from one step to the next.
 struct TrainingState {
   mpc::FixedShare weights;       ///< W: of ShapeOfWeights

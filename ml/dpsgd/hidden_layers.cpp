@@ -179,7 +179,7 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
 
 mpc::AdditiveShare NetworkGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                    const FixedShare& weights) {
-  const ForwardPass pass = RunForward(party, plan, batch.x, weights);
+  const ForwardPass pass = RunForward(party, plan, WholeRows(batch), weights);
   const FixedShare errors = PredictionErrors(party, plan, batch, pass.logits);
   const auto deltas = RunBackward(party, plan, pass, weights, errors);
   return SumGradients(party, pass, ClipPerExample(party, plan, batch, pass, deltas));

@@ -30,7 +30,7 @@ RingMatrix RepeatEach(const RingMatrix& x, Index times) {
 /// The examples' gradients x_j (outer) e_j, a row each, at f bits.
 ArithShare ExampleGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                             const FixedShare& errors) {
-  const ArithShare& x = batch.x.ring();
+  const ArithShare& x = WholeRows(batch).ring();
   const ArithShare rows{RepeatEach(x.own(), errors.cols()), RepeatEach(x.next(), errors.cols())};
   const ArithShare columns{errors.ring().own().replicate(1, x.cols()),
                            errors.ring().next().replicate(1, x.cols())};

@@ -29,7 +29,7 @@ RingMatrix RowsRepeated(const RingMatrix& x, Index times) {
 ArithShare LabelsOfClasses(const Batch& batch) {
   const ArithShare& labels = batch.y.ring();
   if (labels.cols() > 1) return labels;
-  const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  const ArithShare mask = Columns(WholeRows(batch).ring(), batch.x.cols() - 1, 1);
   return SideBySide(mask - labels, labels);
 }
 

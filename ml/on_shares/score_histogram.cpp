@@ -52,7 +52,7 @@ AdditiveShare ScoreHistogram(mpc::Context& party, const StepPlan& plan, const Ba
                              const AdditiveShare& logits) {
   const Index rows = logits.rows();
   const Index bins = plan.settings.evaluation->bins;
-  const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  const ArithShare mask = Columns(WholeRows(batch).ring(), batch.x.cols() - 1, 1);
   const ArithShare in_bin = LookUp(party, BinsOf(plan), ScoresOf(party, plan, logits));
   const ArithShare by_column = Reshaped(in_bin, bins * rows, logits.cols());
   RingMatrix counts(0, 1);

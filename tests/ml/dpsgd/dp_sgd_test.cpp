@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "protocols/arithmetic/multiply.h"
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/reference/plain_integer_step.h"
@@ -392,6 +393,13 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
 Batch KnownModulo(Batch batch, int bits) {
   batch.narrow_x = Packed(std::exchange(batch.x, {}).ring(), bits);
   return batch;
+}
+
+TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
+  Batch batch;
+  batch.x = mpc::FixedShare(mpc::ArithShare::Zero(2, 3), 16);
+  EXPECT_EQ(WholeRows(batch).cols(), 3);
+  EXPECT_THROW((void)WholeRows(KnownModulo(std::move(batch), 40)), ContractError);
 }
 
 /// The plan as it is for whole rows.
