@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "all_protocols.h"
+#include "mpc/dealing/preprocessing.h"
 #include "mpc/parallel.h"
+#include "protocols/arithmetic/input_ahead.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/secrecy/stream_rules.h"
 
@@ -81,6 +83,28 @@ TEST(Streams, AreRightInASessionOfAllProtocols) {
   });
   for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 100U);
   EXPECT_THAT(StreamViolations(kStreamsSeed, draws), IsEmpty());
+}
+
+// A stream is drawn piece by piece, by the program and by the thread that deals ahead.
+TEST(Streams, AreRightOfRowsThatStayPacked) {
+  constexpr std::array<Shape, 3> kRows{Shape{70, 5}, Shape{0, 5}, Shape{193, 5}};
+  constexpr std::array<mpc::Index, 2> kOthers{1, 1};
+  const auto draws_of = [&](std::int64_t ahead) {
+    return DrawsOf([&](Context& party) {
+      const auto make = [](mpc::Index, mpc::Index count) -> RingMatrix {
+        return RingMatrix::Constant(count, 5, 7);
+      };
+      InputAhead inputs(make, kRows, {.columns = 3, .width = 40});
+      mpc::Preprocessing runs(party, {.runs = 4, .ahead = ahead, .rotate = true});
+      for (int run = 0; run < 4; ++run)
+        runs.Run([&](Context& context) { (void)inputs.NextStacked(context, kOthers); });
+    });
+  };
+  for (const std::int64_t ahead : {0, 3}) {
+    const Draws draws = draws_of(ahead);
+    for (const auto& of_party : draws) EXPECT_THAT(of_party, Not(IsEmpty()));
+    EXPECT_THAT(StreamViolations(kStreamsSeed, draws), IsEmpty()) << ahead << " ahead";
+  }
 }
 
 TEST(Streams, AreWhatTheContextDraws) {

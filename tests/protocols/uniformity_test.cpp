@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "all_protocols.h"
+#include "protocols/arithmetic/input_ahead.h"
+#include "tests/support/packed.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/secrecy/recording_transport.h"
 
@@ -256,6 +258,36 @@ TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, InputOfAllTest, testing::Values("input_each", "input_ahead"));
+
+// Of as many rows as are made at a time and of those behind them, which do not repeat the first.
+TEST(PackedInput, HidesTheInputFromTheOthers) {
+  constexpr Index kColumns = 20;
+  constexpr std::array<Shape, 3> kRows{Shape{70, kColumns}, Shape{128, kColumns}, Shape{193, kColumns}};
+  constexpr mpc::NarrowColumns kNarrow{.columns = kColumns, .width = 40};
+  const auto shares = RunParties(Seed{41}, [&](mpc::Context& party) {
+    const auto make = [](Index, Index count) -> RingMatrix {
+      return RingMatrix::Constant(count, kColumns, kSecrets[1]);
+    };
+    InputAhead inputs(make, kRows, kNarrow);
+    return *inputs.NextStacked(party, {}).packed;
+  });
+  for (std::size_t owner = 0; owner < 3; ++owner) {
+    SCOPED_TRACE("rows of " + std::to_string(owner));
+    const RingMatrix drawn = Widened(shares[(owner + 1) % 3].blocks()[owner].own);
+    const RingMatrix sent = Widened(shares[(owner + 2) % 3].blocks()[owner].next);
+    EXPECT_TRUE((Reduced(drawn + sent, kNarrow.width) == kSecrets[1]).all());
+    for (const RingMatrix& component : {drawn, sent}) {
+      const Index behind = component.rows() - mpc::kRowsAtOnce;
+      const Index both = std::min(behind, mpc::kRowsAtOnce);
+      for (const int shift : {0, 16, 32}) {
+        ExpectUniform(ByteOf(component, shift), "all rows");
+        ExpectUniform(ByteOf(component.bottomRows(behind), shift), "rows behind the first");
+        ExpectUniformPair(ByteOf(component.topRows(both), shift),
+                          ByteOf(component.middleRows(mpc::kRowsAtOnce, both), shift), "both");
+      }
+    }
+  }
+}
 
 TEST(InputBits, HidesTheInputFromTheOthers) {
   const Observed run = RunProtocol(CaseNamed("input_bits_of_all"), 1, kRunSeeds);
