@@ -6,7 +6,7 @@ import os
 import re
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, BinaryIO, Iterator
+from typing import Any, BinaryIO, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ class Inputs:
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
+        self.with_header: set[int] = set()
 
     def __enter__(self) -> Inputs:
         return self
@@ -50,6 +51,9 @@ class Inputs:
 
     def explain(self, text: str) -> str:
         """An error's text, with the arrays' names for their files'."""
+        row = re.search(r"/proc/self/fd/(\d+): row \d+", text)
+        if row and int(row[1]) in self.with_header:
+            text += " (the header is row 1)"
         return re.sub(r"/proc/self/fd/(\d+)", lambda found: self.names.get(int(found[1]), found[0]), text)
 
     @contextmanager
@@ -72,6 +76,8 @@ class Inputs:
         if style == "csv":
             return {"data.file": self._put_frame(data, X, y, owner, labels)}
         x = _numbers(X, f"{owner}X")
+        if x.ndim < 2:
+            raise DataError(f"{owner}X: found one dimension, expected two: a row for each record")
         named: dict[str, Any] = {"x": x}
         if labels:
             named["y"] = _numbers(y, f"{owner}y")
@@ -107,10 +113,14 @@ class Inputs:
                 raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
             require_unmasked(y, f"{owner}y")
             frame = X.assign(**{label["column"]: np.asarray(y)})
+        if labels and label is not None:
+            _require_labels(frame, label, _mark(data.get("missing", "?")), f"{owner}X" if y is None else f"{owner}y")
         if not header:
             frame = self._ordered(frame, data, owner)
         separator = data.get("separator", ",")
         with self._file(f"{owner}X") as (file, path):
+            if header:
+                self.with_header.add(file.fileno())
             self._written(frame, data).to_csv(
                 file,
                 index=False,
@@ -133,7 +143,10 @@ class Inputs:
             values = frame[name]
             if column.get("kind") == "date":
                 style = column["format"]
-                values = values.map(lambda date: date.strftime(style), na_action="ignore")
+                # Texts and numbers stay as they are, for the reader to check.
+                values = values.astype(object).map(
+                    lambda date: date.strftime(style) if hasattr(date, "strftime") else date, na_action="ignore"
+                )
             if "missing" in column and values.isna().any():
                 if values.dtype.kind == "f":  # among texts to_csv leaves numbers as they are
                     decimal = data.get("decimal", ".")
@@ -158,6 +171,24 @@ def _mark(marks: str | list[str]) -> str:
     if isinstance(marks, str):
         return marks
     return marks[0] if marks else ""
+
+
+def _require_labels(frame: Any, label: dict[str, Any], mark: str, name: str) -> None:
+    """A label is never missing, unless the job has the mark among its values and aliases."""
+    column = label["column"]
+    if column not in frame.columns or mark in label.get("values", []) or mark in label.get("aliases", {}):
+        return
+    absent = np.flatnonzero(frame[column].isna())
+    if absent.size:
+        raise DataError(f'{name}: record {absent[0] + 1}, column "{column}": found a missing value, expected a label')
+
+
+def paths_of(files: Mapping[str, Any], owner: str = "") -> dict[str, str]:
+    """Other inputs by a party file's keys, as paths."""
+    for key, file in files.items():
+        if not isinstance(file, (str, os.PathLike)):
+            raise ConfigError(f"{owner}{key}: found {type(file).__name__}, expected a file's path")
+    return {key: os.fspath(file) for key, file in files.items()}
 
 
 def require_unmasked(values: Any, name: str) -> None:

@@ -40,7 +40,7 @@ def schema_of(
     if label not in df.columns:
         raise DataError(f"frame: found no column {label}, expected the label's")
     columns: list[dict[str, Any]] = []
-    from_data, to_give, features = [], [], 0
+    from_data, to_give = [], []
     for column in df.columns:
         if column == label:
             continue
@@ -54,7 +54,6 @@ def schema_of(
         if df[column].dtype.kind in "iuf":
             columns.append({"name": str(column), "kind": "number", "mean": 0.0, "scale": 1.0})
             to_give.append(f"{place}: mean and scale by which its numbers become of size 1")
-            features += 1
             continue
         values = sorted(map(str, df[column].dropna().unique()))
         if not 1 <= len(values) <= most_values:
@@ -63,7 +62,6 @@ def schema_of(
             continue
         columns.append({"name": str(column), "kind": "category", "values": values})
         from_data.append(f"{place}: values {', '.join(values)}")
-        features += len(values)
     classes = sorted(map(str, df[label].dropna().unique()))
     if len(classes) < 2:
         raise ConfigError(f"data.label {label}: found {len(classes)} classes, expected two or more")
@@ -81,7 +79,6 @@ def schema_of(
         "name": name,
         "format": "csv",
         "rows": list(rows),
-        "features": features,
         "classes": len(classes),
         "column": columns,
         "label": {"column": label, "values": classes},

@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from trefoil import _core
+from trefoil.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class Job(metaclass=_Types):
 
         Raises ConfigError: place, key, what was found, what was expected.
         """
+        if isinstance(assignments, str):
+            raise ConfigError(f'assignments: found the text "{assignments}", expected a list: ["{assignments}"]')
         return cls(_core.Job.read(fspath(file), list(assignments)))
 
     @classmethod
@@ -150,6 +153,11 @@ class Job(metaclass=_Types):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Job.from_dict, (self.to_dict(),))
+
+
+def require_job(job: Any) -> None:
+    if not isinstance(job, Job):
+        raise ConfigError(f"job: found {type(job).__name__}, expected a trefoil.Job, as Job.from_toml reads it")
 
 
 def _plain(value: Any) -> Any:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from trefoil import _program, accounting
-from trefoil._inputs import Inputs
+from trefoil._inputs import Inputs, paths_of
 from trefoil._party_run import PartyRun
 from trefoil.errors import ConfigError
-from trefoil.job import Job
+from trefoil.job import Job, require_job
 from trefoil.progress import Progress, teller
 from trefoil.result import Result, of_run
 
@@ -51,6 +51,7 @@ class Party:
         Raises what ended the run, with the program's one line: ConfigError, which may be a PassingError, DataError,
         NetworkError, ProtocolError, BudgetError, StoppedError.
         """
+        require_job(job)
         if again and not resume:
             raise ConfigError("again: found it without resume, expected resume=True with it")
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -82,7 +83,7 @@ class Party:
     ) -> PartyRun:
         """The run of `run`, begun; errors call the arrays `owner`'s."""
         with Inputs() as inputs:
-            brought = {key: fspath(file) for key, file in files.items()}
+            brought = paths_of(files)
             if X is not None:
                 brought |= inputs.put_records(job.to_dict(), X, y, owner)
             return PartyRun(self._call(job, inputs, brought, folder, threads, resume, again), inputs)

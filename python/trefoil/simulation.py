@@ -5,14 +5,14 @@ from __future__ import annotations
 import tempfile
 import threading
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Sequence
 
 from trefoil import _core, _three_processes
-from trefoil._inputs import Inputs
+from trefoil._inputs import Inputs, paths_of
 from trefoil.errors import ConfigError
-from trefoil.job import Job
+from trefoil.job import Job, require_job
 from trefoil.progress import Progress, teller
 from trefoil.result import Result, Step, of_run, of_simulation
 
@@ -37,6 +37,7 @@ def simulate(
 
     Raises DataError naming party, row and column; ConfigError; KeyboardInterrupt once the parties have ended.
     """
+    require_job(job)
     if len(parties) != 3:
         raise ConfigError(f"parties: found {len(parties)}, expected three")
     if processes:
@@ -62,7 +63,8 @@ def _among_processes(
     if not job.release_to:
         raise ConfigError("release.to: found nobody, expected at least one of 0, 1 and 2 in a simulation")
     brought = [
-        (None, None, _paths(party)) if isinstance(party, dict) else (*_records(party), {}) for party in parties
+        (None, None, paths_of(party, f"party {number}'s ")) if isinstance(party, dict) else (*_records(party), {})
+        for number, party in enumerate(parties)
     ]
     if out is not None:
         return of_run(job, _three_processes.run(job, brought, teller(progress), Path(out)))
@@ -71,17 +73,15 @@ def _among_processes(
         return replace(result, folder=None)
 
 
-def _paths(files: dict[str, Any]) -> dict[str, str]:
-    return {key: fspath(file) for key, file in files.items()}
-
-
 def _records(party: Any) -> tuple[Any, Any]:
     X, y = party if isinstance(party, (tuple, list)) and len(party) == 2 else (party, None)
     return X, y
 
 
 def _files(inputs: Inputs, job: Job, party: Any, owner: str) -> dict[str, str]:
-    return _paths(party) if isinstance(party, dict) else inputs.put_records(job.to_dict(), *_records(party), owner)
+    if isinstance(party, dict):
+        return paths_of(party, owner)
+    return inputs.put_records(job.to_dict(), *_records(party), owner)
 
 
 def _run(job: Job, files: list[dict[str, str]], on_step: Any) -> list[_core.JobResult]:

@@ -65,6 +65,13 @@ def test_drafts_truths_dates_and_gaps_as_what_they_are():
         trefoil.schema_of(people(), label="age")
 
 
+def test_lets_a_column_become_another_kind():
+    draft = trefoil.schema_of(people(), label="ill", rows=[60, 60, 60], most_values=10)
+    assert trefoil.Job.from_dict({**toy_keys(), "data": draft.data}).to_dict()["data"]["features"] == 3
+    draft.data["column"][0] = {"name": "age", "kind": "bin", "edges": [0.2, 0.4, 0.6]}
+    assert trefoil.Job.from_dict({**toy_keys(), "data": draft.data}).to_dict()["data"]["features"] == 6
+
+
 def test_refuses_frames_without_two_classes():
     with pytest.raises(trefoil.DataError, match="^frame: found no column sick, expected the label's$"):
         trefoil.schema_of(people(), label="sick")

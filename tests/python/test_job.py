@@ -25,6 +25,11 @@ def test_names_a_misspelt_key_with_place_and_remedy(tmp_path):
         trefoil.Job.from_dict(toy_keys(stepps=3))
 
 
+def test_takes_assignments_as_a_list():
+    with pytest.raises(trefoil.ConfigError, match=r'^assignments: found the text "training.steps=3", expected a list'):
+        trefoil.Job.from_toml(DEMO, "training.steps=3")
+
+
 def test_is_the_same_job_from_a_file_a_dict_and_a_constructor():
     read = trefoil.Job.from_toml(DEMO)
     keys = read.to_dict()

@@ -124,7 +124,7 @@ def test_says_what_is_wrong_with_records(job, parties):
     for records, text in [
         ((with_nan, y), r"^party 1's X: row 4, column 3: found nan, expected a finite number"),
         ((X[:, :5], y), "^party 1's X: found 5 features in a row, expected 6$"),
-        ((X[0], y), "^party 1's X: found"),
+        ((X[0], y), "^party 1's X: found one dimension, expected two: a row for each record$"),
         ((X.astype(object), y), "^party 1's X: found an array of dtype object, expected numbers$"),
         ((X.tolist()[:-1] + [[1.0]], y), "^party 1's X: found no array"),
         ((X, wrong), "^party 1's y: row 7: found label 3, expected a class of 0 to 2$"),
@@ -177,6 +177,18 @@ def test_scores_labels_that_are_texts_or_numbers_in_a_frame():
     assert model.evaluate(frame)["accuracy"] == 1.0
     with pytest.raises(trefoil.DataError, match='found "maybe"'):
         model.score(frame, ["maybe"] * 120)
+
+
+def test_refuses_what_is_no_job_and_no_file(job, parties, tmp_path):
+    for call in (
+        lambda: trefoil.simulate("job.toml", parties),
+        lambda: trefoil.Party(tmp_path / "party.toml").run("job.toml", *parties[0]),
+    ):
+        with pytest.raises(trefoil.ConfigError, match="^job: found str, expected a trefoil.Job"):
+            call()
+    for processes in (False, True):
+        with pytest.raises(trefoil.ConfigError, match="^party 1's age: found list, expected a file's path$"):
+            trefoil.simulate(job, [parties[0], {"age": [1]}, parties[2]], processes=processes)
 
 
 @pytest.mark.parametrize("style", ["npz", "idx"])

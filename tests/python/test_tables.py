@@ -73,6 +73,29 @@ def test_writes_frames_as_the_jobs_columns_have_them():
         assert town == ("?" if row.Index == 4 else row.town)
     stamps = frame.assign(seen=pandas.to_datetime(frame["seen"]))
     assert written(stamps) == lines
+    zoned = stamps.assign(seen=stamps["seen"].dt.tz_localize("Europe/Berlin"))
+    assert written(zoned) == lines
+    texts = frame.assign(seen=[day.strftime("%d.%m.%Y") for day in frame["seen"]])
+    assert written(texts) == lines
+    with pytest.raises(trefoil.DataError, match='^party 1\'s X: row 2, column "seen": found "soon", expected a date'):
+        wrong = texts.assign(seen="soon")
+        trefoil.simulate(trefoil.Job.from_dict(KEYS), [texts, wrong, texts])
+
+
+def test_says_where_rows_are_counted_from_and_that_a_label_is_missing():
+    job = trefoil.Job.from_dict(KEYS)
+    frames = [office(seed) for seed in range(3)]
+    wrong = frames[1].copy()
+    wrong.loc[0, "town"] = "Rome"
+    with pytest.raises(trefoil.DataError, match=r"^party 1's X: row 2, .* found \"Rome\".* \(the header is row 1\)$"):
+        trefoil.simulate(job, [frames[0], wrong, frames[2]])
+    wrong = frames[1].copy()
+    wrong.loc[4, "tall"] = None
+    place = 'record 5, column "tall": found a missing value, expected a label$'
+    with pytest.raises(trefoil.DataError, match=f"^party 1's X: {place}"):
+        trefoil.simulate(job, [frames[0], wrong, frames[2]])
+    with pytest.raises(trefoil.DataError, match=f"^party 1's y: {place}"):
+        trefoil.simulate(job, [frames[0], (wrong.drop(columns="tall"), wrong["tall"]), frames[2]])
 
 
 def test_trains_on_frames_whose_job_is_of_other_files():
