@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "base/files/output_file.h"
 #include "base/outward_text.h"
 #include "dp/accounting/any_accountant.h"
 #include "dp/record/json_number.h"
@@ -198,6 +199,7 @@ int AccountRecord(const AccountOptions& options) {
   if (!options.rdp_orders.empty())
     throw ConfigError("--rdp-orders: found with --record, which may have unlike steps");
   if (options.basic()) throw ConfigError("--rdp-conversion: found with --record, expected numbers");
+  CheckOutputFile("--curve", options.curve, {options.record});
   const double delta = Needed(options.delta, "--delta");
   const auto record = runtime::ReadRecord(options.record);
   const auto kind = dp::AccountantNamed(options.accountant);

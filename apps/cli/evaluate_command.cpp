@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "base/files/output_file.h"
 #include "jobs/config/named_files.h"
 #include "jobs/evaluation/classify.h"
 #include "jobs/evaluation/evaluation.h"
@@ -99,10 +100,12 @@ int RunEvaluate(const EvaluateOptions& options) {
   auto loaded = jobs::LoadModel(options.model);
   if (options.threshold) jobs::SetThreshold(loaded.schema, *options.threshold, "--threshold");
   const auto& schema = loaded.schema.records;
-  const auto table = jobs::LoadRecords(
-      schema,
-      jobs::NamedTestData(WithStandardInput(options.data), schema.data, data::LabelUse::kRead, options.query),
-      {.feature_model = options.feature_model});
+  const auto files =
+      jobs::NamedTestData(WithStandardInput(options.data), schema.data, data::LabelUse::kRead, options.query);
+  auto inputs = files.table();
+  inputs.insert(inputs.end(), {files.x, files.y, options.model, options.feature_model});
+  CheckOutputFile("--out", options.out, inputs);
+  const auto table = jobs::LoadRecords(schema, files, {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
   const auto write = [&](const std::string& text, const auto& print) {
     if (!options.out.empty()) WriteTextFile(options.out, text);

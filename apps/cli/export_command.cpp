@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "base/files/output_file.h"
 
 namespace trefoil::apps {
 namespace {
@@ -26,9 +27,7 @@ struct ExportOptions {
 fs::path TargetOf(const ExportOptions& options) {
   auto target = fs::path(options.out);
   if (target.empty()) target = fs::path(options.model).replace_extension(options.format);
-  std::error_code ignored;
-  if (target == options.model || fs::equivalent(target, options.model, ignored))
-    throw ConfigError("--out: found the model itself, " + target.string() + ", expected another file");
+  CheckOutputFile("--out", target, {options.model});
   return target;
 }
 

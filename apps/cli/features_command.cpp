@@ -1,12 +1,15 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
+#include "base/files/output_file.h"
 #include "base/threads/thread_pool.h"
 #include "data/features/feature_files.h"
 #include "data/formats/file.h"
@@ -133,6 +136,9 @@ int RunFeatures(const FeaturesOptions& options) {
   data::CheckFeatureFileName(options.out, !options.labels.empty() || !options.job.empty());
   if (options.method == "onnx" && options.feature_model.empty())
     throw ConfigError("--feature-model: missing, expected the ONNX model's file");
+  std::vector<std::filesystem::path> inputs(options.in.begin(), options.in.end());
+  inputs.insert(inputs.end(), {options.labels, options.feature_model});
+  CheckOutputFile("--out", options.out, inputs);
   auto extraction = options.job.empty() ? FromFiles(options) : FromJob(options);
   auto& table = extraction.table;
   ThreadPool pool(ThreadsFor(options.threads));

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "base/files/output_file.h"
 #include "jobs/config/named_files.h"
 #include "jobs/evaluation/classify.h"
 #include "jobs/evaluation/predictions.h"
@@ -74,10 +75,13 @@ int RunPredict(const PredictOptions& options) {
         ", whose logits mean none, expected the model of a training by one-vs-rest or softmax; --scores "
         "prints the logits");
   constexpr auto kLabels = data::LabelUse::kIgnored;
-  const auto table = jobs::LoadRecords(
-      model.schema.records,
-      jobs::NamedTestData(WithStandardInput(options.data), model.schema.records.data, kLabels, options.query),
-      {.labels = kLabels, .feature_model = options.feature_model});
+  const auto files =
+      jobs::NamedTestData(WithStandardInput(options.data), model.schema.records.data, kLabels, options.query);
+  auto inputs = files.table();
+  inputs.insert(inputs.end(), {files.x, files.y, options.model, options.feature_model});
+  CheckOutputFile("--out", options.out, inputs);
+  const auto table = jobs::LoadRecords(model.schema.records, files,
+                                       {.labels = kLabels, .feature_model = options.feature_model});
   const auto text = targets ? TargetsOf(model, table.x) : PredictionsOf(model, table.x, options);
   if (!options.out.empty()) {
     WriteTextFile(options.out, text);

@@ -54,6 +54,9 @@ clip = 0.5
 """
 
 
+NPY_HEADER = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 8, 8), }"
+NPY_OF_ONE_IMAGE = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + NPY_HEADER.ljust(117) + b"\n" + bytes(64)
+
 WITH_LITTLE_NOISE = ("--set", "privacy.sigma=0.02", "--set", "training.steps=20")
 
 
@@ -254,6 +257,25 @@ class Export(ProgramTest):
         self.train(TABLE_JOB, "--data", data, "--set", "model.threshold=0.75")
         self.assertAlmostEqual(float(Onnx(self.exported("onnx")).metadata["decision"]), math.log(3), places=12)
 
+    def assert_overwrites_no_input(self):
+        """Of every command with an output file; the run in out/ is of one step."""
+        model, test = "out/model.npz", sorted((self.folder / "out/test").iterdir())
+        (self.folder / "link").symlink_to(self.folder / model)
+        images = next(file for file in test if "images" in file.name)
+        (self.folder / "in.npy").write_bytes(NPY_OF_ONE_IMAGE)
+        for inputs, option, outputs in [
+            (("predict", "--model", model, "--data", "out/test"), "--out", (model, "link", *test)),
+            (("evaluate", "--model", model, "--data", "out/test"), "--out", (model, *test)),
+            (("report", "out"), "--out", (model, "link", "out/summary.json", "out/party-1/out/record.json", images)),
+            (("account", "--record", "out/record.json", "--delta", 1e-5), "--curve", ("out/record.json",)),
+            (("features", "--method", "hog", "--in", "in.npy"), "--out", ("in.npy", self.folder / "in.npy")),
+        ]:
+            for output in outputs:
+                with self.subTest(command=inputs[0], output=output):
+                    before = (self.folder / output).read_bytes()
+                    self.fail_with(2, f"{option}: found the input itself, {output}, expected another file", *inputs, option, output)
+                    self.assertEqual((self.folder / output).read_bytes(), before)
+
     def test_names_and_overwriting(self):
         self.train(TINY_JOB, "--set", "training.steps=1")
         export = ("export", "--model", "out/model.npz", "--format")
@@ -261,11 +283,13 @@ class Export(ProgramTest):
         before = (self.folder / "out/model.onnx").read_bytes()
         self.succeed(*export, "onnx")
         self.assertEqual((self.folder / "out/model.onnx").read_bytes(), before)
-        self.fail_with(2, "--out: found the model itself", *export, "npz")
-        self.fail_with(2, "--out: found the model itself", *export, "onnx", "--out", "out/../out/model.npz")
+        self.fail_with(2, "--out: found the input itself", *export, "npz")
+        self.fail_with(2, "--out: found the input itself", *export, "onnx", "--out", "out/../out/model.npz")
         self.fail_with(2, "--format: ", *export, "pickle")
         self.fail_with(1, "none/m.onnx: cannot be written", *export, "onnx", "--out", "none/m.onnx")
         self.fail_with(4, "none.npz: ", "export", "--model", "none.npz", "--format", "onnx")
+
+        self.assert_overwrites_no_input()
 
         predict = ("predict", "--model", "out/model.npz", "--data")
         self.fail_with(4, "none.gz: is not there", *predict, "none.gz")
