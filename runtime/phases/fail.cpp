@@ -44,8 +44,15 @@ int EndWithOwnResults(PartyRun& run, const std::exception& error) {
   return kDone;
 }
 
+/// Whether the same data and the same ledgers would be refused again, here or at the peer that says so.
+bool RefusesAgain(const RankFailure& failure) {
+  return failure.code == kBudget || failure.code == kData ||
+         failure.cause.ends_with(net::Describe(net::AbortCode::kData));
+}
+
 /// How an operator may go on after a failure.
-void SayHowToGoOn(PartyRun& run) {
+void SayHowToGoOn(PartyRun& run, const RankFailure& failure) {
+  if (RefusesAgain(failure)) return;
   if (!run.state || run.state->claim().run_id.empty()) return;
   run.session.Say(fmt::format(
       "the run can go on: start all three parties with --resume --out and their run directories, here {}",
@@ -70,7 +77,7 @@ RankFailure EndInFailure(PartyRun& run, const std::exception& error) {
   auto failure = FailureOf(run, error);
   run.session.Fail(failure.code, failure.reason, failure.cause);
   run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
-  if (run.session.connected()) SayHowToGoOn(run);
+  if (run.session.connected()) SayHowToGoOn(run, failure);
   return failure;
 }
 
