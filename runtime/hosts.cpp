@@ -1,11 +1,25 @@
 #include "runtime/hosts.h"
 
+#include <arpa/inet.h>
+
 #include <sstream>
 #include <vector>
 
 #include "base/error.h"
 
 namespace trefoil::runtime {
+namespace {
+
+/// Throws for "host:port": only IPv6 addresses have colons.
+void CheckNoPort(const std::string& host) {
+  in6_addr ignored{};
+  const auto address = host.substr(0, host.find('%'));  // without a zone
+  if (host.find(':') != std::string::npos && inet_pton(AF_INET6, address.c_str(), &ignored) != 1)
+    throw ConfigError("--hosts: found \"" + host +
+                      "\", expected a host name or address without a port, which --base-port says");
+}
+
+}  // namespace
 
 std::array<std::string, 3> ParseHosts(const std::string& text) {
   std::vector<std::string> hosts;
@@ -19,6 +33,7 @@ std::array<std::string, 3> ParseHosts(const std::string& text) {
   for (const auto& host : hosts)
     valid = valid && !host.empty() && host.find_first_of(" \t/\"\\[]") == std::string::npos;
   if (!valid) throw ConfigError("--hosts: found \"" + text + "\", expected three host names, as a,b,c");
+  for (const auto& host : hosts) CheckNoPort(host);
   return {hosts[0], hosts[1], hosts[2]};
 }
 

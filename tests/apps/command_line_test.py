@@ -99,6 +99,8 @@ class Init(ProgramTest):
 
     def test_wants_three_hosts_and_one_of_party_and_all(self):
         self.fail_with(2, 'found "a,b", expected three', "init", "--all", "--hosts", "a,b", "--out", "d")
+        self.fail_with(2, '--hosts: found "a:7700", expected a host name or address without a port, which --base-port says',
+                       "init", "--party", "0", "--hosts", "a:7700,b,c", "--out", "d")
         self.fail_with(2, "found neither of --party and --all", "init", "--hosts", HOSTS, "--out", "d")
 
 
