@@ -144,7 +144,7 @@ void Text::Write(const std::string& member, Json& json) const { json = member; }
 void Text::Describe(Json& schema) const { schema["type"] = "string"; }
 
 std::string Name::Expected(const toml::node* found) const {
-  if (found == nullptr || !found->is_string()) return Text::Expected(found);
+  if (found != nullptr && !found->is_string()) return Text::Expected(found);
   return "a name of letters, digits, '.', '_' and '-' (at most 64)";
 }
 

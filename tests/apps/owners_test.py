@@ -105,7 +105,7 @@ class Keys(ProgramTest):
             ("b", "o/owner.key", "found a private key"),
             ("b", "p/deposit.pub", "expected an owner's signing key, owner.pub"),
             ("b", "none.pub", "none.pub: "),
-            ("../b", "o/owner.pub", '--name: found "../b"'),
+            ("../b", "o/owner.pub", '--name: found "../b", expected a name of letters, digits'),
         ]:
             with self.subTest(name=name, key=key):
                 self.fail_with(2, text, *self.trust(name, key))
