@@ -93,11 +93,12 @@ std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, doubl
   const double noise = of_unit * dp::kAllOverTwo * sigma /
                        (settings.expected_batch * std::sqrt(static_cast<double>(settings.steps)));
   if (noise * std::sqrt(static_cast<double>(settings.features)) < kDrowningNoise) return {};
+  const bool all_rows = settings.expected_batch >= static_cast<double>(rows);
   return {
       fmt::format("the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, "
-                  "which with {} features drowns much of what {} rows say: a larger epsilon, more rows or a "
-                  "larger training.expected_batch is what helps",
-                  noise, settings.steps, settings.features, rows)};
+                  "which with {} features drowns much of what {} rows say: a larger epsilon{} is what helps",
+                  noise, settings.steps, settings.features, rows,
+                  all_rows ? " or more rows" : ", more rows or a larger training.expected_batch")};
 }
 
 }  // namespace trefoil::jobs
