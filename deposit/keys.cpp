@@ -100,8 +100,13 @@ void WriteKeyPair(KeyKind kind, const KeyPair& pair, const fs::path& folder) {
 
 KeyPair ReadKeyPair(KeyKind kind, const fs::path& file) {
   const auto what = What(kind, true);
-  jobs::CheckSecretMode(file, what);
   const auto text = ReadSecretFile(file, what);
+  // A file that is the wrong one needs no other mode.
+  for (const auto other : {KeyKind::kParty, KeyKind::kOwner}) {
+    if (std::string_view(text.data(), text.size()).starts_with(FirstLine(other, false)))
+      throw ConfigError(fmt::format("{}: found a public key, expected {}", file.string(), what));
+  }
+  jobs::CheckSecretMode(file, what);
   SecretKey secret;
   if (!TakeKey(text, FirstLine(kind, true), secret.bytes()))
     throw ConfigError(fmt::format("{}: found something else, expected {}", file.string(), what));

@@ -102,6 +102,9 @@ TEST(KeyPair, IsRefusedWhereItIsSomethingElse) {
               HasSubstr("expected a party's deposit key, deposit.pub"));
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadKeyPair(KeyKind::kParty, secret); }),
               HasSubstr("expected a party's deposit key, deposit.key"));
+  chmod(known.c_str(), 0644);
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadKeyPair(KeyKind::kOwner, known); }),
+              HasSubstr("found a public key, expected an owner's signing key, owner.key"));
   chmod(secret.c_str(), 0640);
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadKeyPair(KeyKind::kOwner, secret); }),
               HasSubstr("found mode 0640"));
