@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "data/formats/file.h"
@@ -115,6 +116,15 @@ void RequireText(const std::filesystem::path& path, std::string_view head) {
   if (wide) ThrowDataError(path, "row 1", "zeros between the letters, as UTF-16 has them", kSavedAsUtf8);
 }
 
+/// Throws DataError where lines end by carriage returns alone, which would make one record of all. Pre: content.
+void RequireNewlines(const std::filesystem::path& path, std::string_view content) {
+  const auto end = content.find('\r');
+  if (end >= content.size() - 1 || content.find('\n') != std::string_view::npos) return;
+  const bool quoted =
+      std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(end), '"') % 2 != 0;
+  if (!quoted) ThrowDataError(path, "row 1", "carriage returns as line ends", "newlines");
+}
+
 }  // namespace
 
 CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect, Sha256* on_disk)
@@ -124,6 +134,7 @@ CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialec
       content_(ReadFile(path, {}, on_disk)),
       marked_(content_.starts_with(kByteOrderMark)) {
   RequireText(path, std::string_view(content_).substr(0, 512));
+  if (!content_.empty()) RequireNewlines(path, content_);
   if (!marked_) return;
   content_.erase(0, kByteOrderMark.size());
   if (dialect_.encoding) dialect_.encoding = Encoding::kUtf8;

@@ -46,7 +46,8 @@ OpenFile Open(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::exists(status)) ThrowDataError(path, "", "no such file", "a readable file");
-  if (!fs::is_regular_file(status)) ThrowDataError(path, "", "something else", "a regular file");
+  if (!fs::is_regular_file(status))
+    ThrowDataError(path, "", fs::is_directory(status) ? "a folder" : "something else", "a regular file");
   OpenFile file{.stream = std::ifstream(path, std::ios::binary), .size = fs::file_size(path, error)};
   if (error || !file.stream) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
   std::string magic(2, '\0');
@@ -141,8 +142,13 @@ void ThrowDataError(const fs::path& file, std::string_view where, std::string_vi
 std::string Quote(std::string_view text) {
   constexpr std::size_t kShown = 40;
   std::string quoted = "\"";
-  for (const char c : text.substr(0, kShown))
-    quoted += static_cast<unsigned char>(c) < 32 || c == 127 ? '.' : c;
+  for (const char c : text.substr(0, kShown)) {
+    if (c == '\t' || c == '\r') {
+      quoted += c == '\t' ? "\\t" : "\\r";
+    } else {
+      quoted += static_cast<unsigned char>(c) < 32 || c == 127 ? '.' : c;
+    }
+  }
   return quoted + (text.size() > kShown ? "...\"" : "\"");
 }
 

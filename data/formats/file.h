@@ -13,7 +13,7 @@ namespace trefoil::data {
 [[noreturn]] void ThrowDataError(const std::filesystem::path& file, std::string_view where,
                                  std::string_view found, std::string_view expected);
 
-/// `text` in double quotes for an error line: control bytes become '.', and what is beyond 40 bytes "...".
+/// `text` in double quotes for error lines: tab as \t, CR as \r, other control bytes as '.', cut at 40 bytes.
 [[nodiscard]] std::string Quote(std::string_view text);
 
 /// `value` for an error line, in at most six digits.

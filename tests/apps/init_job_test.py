@@ -104,7 +104,7 @@ class InitJob(ProgramTest):
         draw = random.Random(9)
         rows = [(draw.gauss(3, 1), draw.randint(0, 1)) for _ in range(60)]
         self.table("x,y,\n" + "".join(f'"{x:.2f}",{y},\n'.replace(".", ",") for x, y in rows))
-        self.fail_with(4, "found a column without a name", "init-job", "table.csv", "--out", "job.toml", "--yes")
+        self.fail_with(4, "header: found a separator at the end of the lines", "init-job", "table.csv", "--out", "job.toml", "--yes")
         self.table("".join(f'"{x:.2f}",{y},\n'.replace(".", ",") for x, y in rows))
         self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes")
         data = self.job()["data"]
@@ -315,6 +315,7 @@ class InitJob(ProgramTest):
                                ("# of 2024\n1,a\n2,b\n", "record 1: found 2 fields, expected 1, as the header has"),
                                ("a\na,1\nb,2\n", "record 2: found 2 fields, expected 1, as the first line has"),
                                (",a,y\n0,1,2\n1,3,4\n", 'found a column without a name, expected a name for each (of pandas'),
+                               ("x,y\r1,a\r2,b\r", "row 1: found carriage returns as line ends, expected newlines"),
                                ('no\ta "b" c\nyes\t"it is, I said\nno\td, e\n', "row 2: found a quoted field without an end")):
             self.fail_with(4, cause, "init-job", self.table(content, "odd.csv"), *out)
         many = self.table("".join(f"{k},word{k}\n" for k in range(30)), "many.csv")

@@ -278,6 +278,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadContent{"undeclared_column", true, "age,id,job,note,rich\n",
                    "row 1: found undeclared column \"id\", expected only columns of the job (declare it with "
                    "kind = \"ignore\""},
+        BadContent{"separator_at_the_end", true, "age,job,note,rich,\n1,nurse,,no,\n",
+                   "row 1: found a separator at the end of the lines, expected none"},
+        BadContent{"carriage_returns", true, "age,job,note,rich\r1,nurse,,no\r",
+                   "row 1: found carriage returns as line ends, expected newlines"},
         BadContent{"no_header", true, "", "row 1: found an empty file, expected a header"}),
     [](const auto& info) { return info.param.name; });
 

@@ -103,6 +103,7 @@ TEST(WriteFile, ReportsAFolderThatIsNotThere) {
 
 TEST(Quote, KeepsAnErrorOnOneShortLine) {
   EXPECT_EQ(Quote("a\nb\x7f"), "\"a.b.\"");
+  EXPECT_EQ(Quote("\ta\r"), "\"\\ta\\r\"");
   EXPECT_EQ(Quote(std::string(41, 'a')), "\"" + std::string(40, 'a') + "...\"");
 }
 
