@@ -74,8 +74,8 @@ std::string DifferenceIn(const std::array<Listed, net::kParties>& lists) {
     for (std::size_t k = 0; k < lists.size(); ++k) {
       if (!lists.at(k).deposits.contains(id))
         return fmt::format(
-            "deposit {}: not in the store of party {}, expected it at all three: accept it there, or "
-            "take it out of the others' stores",
+            "deposit {}: not in the store of party {}, expected it at all three: accept it there or, if it "
+            "was withdrawn there, run trefoil store withdraw at the others",
             id, k);
     }
   }
