@@ -91,7 +91,12 @@ void CheckTests(const LocalRun& run, const LocalOptions& options) {
 /// Deals the data to the parties' folders. What is wrong with it leaves no folder that was not there.
 void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
   const bool made = !fs::exists(run.folder);
-  runtime::MakeRunDirectory(run.folder);
+  try {
+    runtime::MakeRunDirectory(run.folder);
+  } catch (const fs::filesystem_error& error) {
+    throw ConfigError(fmt::format("--out: found {}, which cannot be made ({}), expected a folder to write to",
+                                  run.folder.string(), error.code().message()));
+  }
   try {
     const auto said = run.split({.job_file = options.job,
                                  .data = options.data,

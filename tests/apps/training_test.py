@@ -97,6 +97,7 @@ class Local(Training):
         accounted = json.loads(self.succeed("account", "--record", "out/record.json", "--delta", "1e-5", "--json"))
         self.assertAlmostEqual(accounted["epsilon_outsider"], summary["epsilon_outsider"], places=9)
         self.fail_with(2, "not empty", "local", "--job", self.job, "--out", "out")
+        self.fail_with(2, "--out: found job.toml/out, which cannot be made (Not a directory)", "local", "--job", self.job, "--out", "job.toml/out")
 
     def test_starts_from_local_models(self):
         one_step = ("--set", "training.steps=1", "--set", "training.learning_rate=1.0")
