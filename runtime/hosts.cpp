@@ -1,7 +1,6 @@
 #include "runtime/hosts.h"
 
-#include <arpa/inet.h>
-
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -10,11 +9,12 @@
 namespace trefoil::runtime {
 namespace {
 
-/// Throws for "host:port": only IPv6 addresses have colons.
+/// Throws for "host:port": only IPv6 addresses have colons, two or more among hexadecimal digits.
 void CheckNoPort(const std::string& host) {
-  in6_addr ignored{};
+  const auto colons = std::count(host.begin(), host.end(), ':');
   const auto address = host.substr(0, host.find('%'));  // without a zone
-  if (host.find(':') != std::string::npos && inet_pton(AF_INET6, address.c_str(), &ignored) != 1)
+  const bool digits = address.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
+  if (colons == 1 || (colons > 1 && !digits))
     throw ConfigError("--hosts: found \"" + host +
                       "\", expected a host name or address without a port, which --base-port says");
 }

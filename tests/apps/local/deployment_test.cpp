@@ -13,8 +13,8 @@ namespace {
 
 TEST(ParseHosts, WantsThree) {
   EXPECT_EQ(runtime::ParseHosts("a, b ,::1"), (std::array<std::string, 3>{"a", "b", "::1"}));
-  for (const auto* bad :
-       {"", "a", "a,b", "a,b,", ",a,b", "a,b,c,d", "a,b,c d", "a,b,\"c\"", "a:7700,b,c", "a,b,1::2::3"}) {
+  for (const auto* bad : {"", "a", "a,b", "a,b,", ",a,b", "a,b,c,d", "a,b,c d", "a,b,\"c\"", "a:7700,b,c",
+                          "a,b,1.2.3.4:1", "a,b,c:d:7700:x"}) {
     EXPECT_THROW((void)runtime::ParseHosts(bad), ConfigError) << bad;
   }
 }
