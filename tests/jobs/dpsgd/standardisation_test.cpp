@@ -299,7 +299,7 @@ TEST(Standardised, IsThePlainShrinkageOfTheNoisyMoments) {
   std::string columns;
   for (int k = 0; k < kColumns; ++k)
     columns += fmt::format("{{name=\"c{}\", low=-1.0, high=3.0, missing=[]}}, ", k);
-  const auto job = JobWith({fmt::format("data.column=[{}]", columns)});
+  const auto job = StandardisedJob({fmt::format("data.column=[{}]", columns)});
   const double unit = std::ldexp(1 / std::sqrt(kColumns + 1.0), kStatisticsBits);
   RingMatrix sum(1 + 2 * kColumns, 1);
   const auto put = [&](mpc::Index place, double value) {
