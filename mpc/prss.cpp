@@ -95,7 +95,7 @@ Prss::Prss(Prss&&) noexcept = default;
 
 Prss::Cipher& Prss::CipherOf(int component) {
   const int offset = (component - self_ + net::kParties) % net::kParties;
-  Require(offset == 0 || offset == 1, "Prss::Fill: this party does not hold that component");
+  Require(offset == 0 || offset == 1, "Prss: this party does not hold that component");
   return *ciphers_[static_cast<std::size_t>(offset)];
 }
 

@@ -116,7 +116,8 @@ void RequireText(const std::filesystem::path& path, std::string_view head) {
   if (wide) ThrowDataError(path, "row 1", "zeros between the letters, as UTF-16 has them", kSavedAsUtf8);
 }
 
-/// Throws DataError where lines end by carriage returns alone, which would make one record of all. Pre: content.
+/// Throws DataError where lines end by carriage returns alone, which would make one record of all. Pre:
+/// content.
 void RequireNewlines(const std::filesystem::path& path, std::string_view content) {
   const auto end = content.find('\r');
   if (end >= content.size() - 1 || content.find('\n') != std::string_view::npos) return;

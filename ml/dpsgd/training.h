@@ -148,8 +148,9 @@ struct HeldOutRecords {
 struct TrainingHooks {
   /// After each step, and once before the session's first; on_checkpoint, if it is due, is called before.
   std::function<void(const StepReport&)> on_step;
-  std::function<void(const dp::TrainingRecord&)>
-      on_record;  ///< when all steps are done, before the weights are opened
+  /// When all steps are done. No evaluation and no weights are opened to anybody, or given out, before all
+  /// three have returned from this.
+  std::function<void(const dp::TrainingRecord&)> on_record;
   /// Once it is fixed what the run will have executed in the end; and what its earlier sessions executed. No
   /// party sends anything of its records before all three have returned from this.
   std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};

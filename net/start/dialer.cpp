@@ -8,7 +8,8 @@
 namespace trefoil::net {
 namespace {
 
-// Growing by a quarter, a pause ends at most a quarter of the time later than needed that a peer took to start.
+// Growing by a quarter, a pause is 20 ms and a quarter of all pauses before it, at most: so much later than
+// its peer starts may a party find it.
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{1000};
 

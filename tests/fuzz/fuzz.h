@@ -40,8 +40,8 @@ void ReadAs(const Reader& reader) {
   }
 }
 
-/// A reader that is fuzzed. Each file of tests/fuzz/targets/ defines one, in a namespace of its own: libFuzzer's
-/// programs have one each, the program that replays inputs has all of them.
+/// A reader that is fuzzed. Each file of tests/fuzz/targets/ defines one, in a namespace of its own:
+/// libFuzzer's programs have one each, the program that replays inputs has all of them.
 struct Target {
   /// Does with one input what a user of the reader would. It ends by itself, or with the typed error that the
   /// reader's contract names; any other exception, and what a sanitizer or the limit on memory finds, is a

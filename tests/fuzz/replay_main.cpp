@@ -1,7 +1,8 @@
 // Runs a fuzz target over its corpus and over a fixed number of mutations of it, the same every time: what is
 // left of fuzzing where there is no libFuzzer.
 //
-// Usage: fuzz_replay TARGET CORPUS_FOLDER MUTATIONS MEMORY_MIB     MEMORY_MIB: limit of the address space; 0: none
+// Usage: fuzz_replay TARGET CORPUS_FOLDER MUTATIONS MEMORY_MIB
+//   MEMORY_MIB   limit of the address space; 0: none
 #include <sys/resource.h>
 
 #include <algorithm>
