@@ -36,7 +36,4 @@ void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
 /// deposit at the most; with data.memory that. Throws ConfigError as BlockRows.
 [[nodiscard]] double MemoryOfDeposits(const RecordSchema& records);
 
-/// What no plan counts of such a job.
-inline constexpr const char* kSumsApart = "the checks of deposits and the sums of their rows";
-
 }  // namespace trefoil::jobs

@@ -17,12 +17,17 @@ inline constexpr double kBytesOfShare = 16;
 /// What a run directory takes beside what grows with the job: job, log, record, summary.
 inline constexpr double kBytesOfSmallFiles = 1 << 20;
 
+/// JobCost::apart of a job on deposits: their checks, and what `also` names, which follows them.
+[[nodiscard]] inline std::string ApartOnDeposits(const std::string& also = {}) {
+  return "the checks of deposits (nor are their messages counted)" + also;
+}
+
 /// What a job without steps costs, as declared.
 struct JobCost {
   ml::SessionCost session{};
   std::string less{};  ///< why a run may take less; empty: it takes exactly this
   ml::Work work{};
-  std::string apart{};  ///< what parties compute by themselves in the clear, which no plan counts; or nothing
+  std::string apart{};  ///< what no plan counts: computed in the clear, or to check deposits; or nothing
   /// Bytes that each party cannot do without: what it brings, and the largest shares that it holds at once.
   std::array<double, net::kParties> memory{};
   std::array<double, net::kParties> results{};  ///< bytes of each party's files that grow with the job

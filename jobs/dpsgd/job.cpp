@@ -173,6 +173,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"row_bits", plan.row_bits}}};
   all.sizes = fmt::format("A number of a row has {} fraction bits and takes {} bytes",
                           ml::RowFractionBits(settings_), plan.row_bits / 8);
+  if (job_.store.on) all.apart = ApartOnDeposits();
   if (settings_.adaptive) {
     all.figures["gradient_sigma"] = ml::GradientSigma(settings_, privacy.sigma);
     all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(settings_) / 2;

@@ -199,10 +199,10 @@ JobCost LeastSquaresJob::Cost() const {
   const auto shape = Shape();
   const auto numbers = static_cast<double>(shape.numbers());
   const auto entries = static_cast<double>(shape.entries());
-  JobCost cost{
-      .apart = OnDeposits()
-                   ? "the checks of deposits, the products of their rows and the solution of the equations"
-                   : "the products of each party's records and the solution of the equations"};
+  JobCost cost{.apart =
+                   OnDeposits()
+                       ? ApartOnDeposits(", the products of their rows and the solution of the equations")
+                       : "the products of each party's records and the solution of the equations"};
   if (Vertical()) {
     cost.session.Add(ml::RequireSameKeysCost());
     cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));

@@ -49,7 +49,7 @@ std::int64_t BlockRows(const PredictSettings& job) {
 /// Of rows that deposits have: all are held at once, as they were deposited and as they are classified.
 void AddCostOfDeposits(const PredictSettings& job, const ml::StepPlan& plan, JobCost& cost) {
   cost.session.Add(ml::PredictDepositedCost(plan, {.rows = job.rows, .scores = job.scores}));
-  cost.apart = "the checks of deposits";
+  cost.apart = ApartOnDeposits();
   const auto rows = static_cast<double>(job.rows);
   const auto held = static_cast<double>(ml::DepositedColumns(plan) + plan.settings.features + 1);
   const double shown = job.scores ? static_cast<double>(plan.columns) : 1;

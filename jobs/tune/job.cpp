@@ -232,6 +232,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"steps", AllSteps()},
                           {"sigma", sigma},
                           {"score_sigma", selection_.sigma}}};
+  if (job_.store.on) all.apart = ApartOnDeposits();
   AddTestEpsilons(all.events, all.figures);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (!job_.training.comparison || *job_.training.comparison == form)

@@ -118,6 +118,7 @@ class StoreTraining(StoreProgramTest):
         # Both trials always compete, so that the two are charged: not less than the exact formula of one Gaussian has for all
         # their steps, and by Renyi curves not much more.
         self.write_job(("sigma = 0.001", "sigma = 8.0"), job=TUNING)
+        self.assertIn("Not counted in any time: the checks of deposits (nor are", self.succeed("plan", "--job", "job.toml"))
         told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
         entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
         exact = gaussian_epsilon(8 / math.sqrt(2 * STEPS), 1e-5)
