@@ -23,14 +23,14 @@ struct ForwardPass {
 };
 
 /// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits.
-/// Cost: 13 rounds a hidden layer in bulk form, 5 in latency form. `x` is a batch's.
+/// Cost: 12 rounds a hidden layer in bulk form, 5 in latency form. `x` is a batch's.
 [[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& x,
                                      const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost RunForwardCost(const StepPlan& plan, mpc::Index rows);
 
 /// delta_L = errors; delta_l = clamp of (delta_{l+1} W_{l+1}^T, the row of biases left out, truncated to f
 /// bits) where layer l is active, and 0 elsewhere. One a layer, first to last, B x d_l at f bits.
-/// Cost: 14 rounds a hidden layer in bulk form, 6 in latency form.
+/// Cost: 13 rounds a hidden layer in bulk form, 6 in latency form.
 [[nodiscard]] std::vector<mpc::ArithShare> RunBackward(mpc::Context& party, const StepPlan& plan,
                                                        const ForwardPass& pass,
                                                        const mpc::FixedShare& weights,
@@ -38,7 +38,7 @@ struct ForwardPass {
 
 /// Each example's deltas times phi = min(1, C / sqrt(s)), never above, with
 /// s = sum over layers of ||A_{l-1}||^2 ||delta_l||^2, both factors rounded up at row_norm_bits.
-/// Cost: 5 rounds and the clip factor's.
+/// Cost: 4 rounds and the clip factor's.
 [[nodiscard]] std::vector<mpc::ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan,
                                                           const Batch& batch, const ForwardPass& pass,
                                                           const std::vector<mpc::ArithShare>& deltas);

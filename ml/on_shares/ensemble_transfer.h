@@ -59,7 +59,7 @@ struct TransferPlan {
 /// opened.
 ///
 /// Pre:    shapes; at most `owners` votes for a row in all.
-/// Cost:   MinimiseTransferRiskCost: 1 round, 3 more for the majority, and 5 a step.
+/// Cost:   MinimiseTransferRiskCost: 1 round, 2 more for the majority, and 5 a step.
 /// Throws: ContractError on the shapes, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] mpc::FixedShare MinimiseTransferRisk(mpc::Context& party, const TransferPlan& plan,
                                                    const mpc::RingMatrix& x, const mpc::RingMatrix& votes);

@@ -34,7 +34,7 @@ struct ExponentialTable {
 /// e^x of each element, at output_bits. Beyond the range it is the value at the nearer end; where `lowest` is
 /// so low that e^x is below the polynomial's accuracy, 0 there and beyond.
 /// Pre:    x at input_bits; |x| < 2^62 at width 64.
-/// Cost:   10 + 2d rounds in bulk (64 bits), 2 + 2d in latency form, for degree d = 3, 4, 5 at accuracy 12,
+/// Cost:   9 + 2d rounds in bulk (64 bits), 2 + 2d in latency form, for degree d = 3, 4, 5 at accuracy 12,
 ///         17, 25; see ExponentialCost.
 /// Throws: ContractError on the scale of x, before anything is sent; NetworkError, ProtocolError.
 /// Source: scripts/derive/exponential.py; docs/reference/protocols.md, "Exponential".

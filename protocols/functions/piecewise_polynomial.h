@@ -30,7 +30,7 @@ struct PiecewisePolynomial {
 };
 
 /// The coefficients (not the origin) of the piece that each element lies in: a row for each a_j, a column an
-/// element (row by row). Cost: bulk: MsbCost and BitToArithCost of all comparisons, 10 rounds at 64 bits;
+/// element (row by row). Cost: bulk: MsbCost and BitToArithCost of all comparisons, 9 rounds at 64 bits;
 /// latency: 2 rounds.
 [[nodiscard]] mpc::ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& table,
                                      const mpc::ArithShare& x, Form form = Form::kBulk);
@@ -45,7 +45,7 @@ struct PiecewisePolynomial {
 /// Evaluates the piece that each element lies in: comparisons with all thresholds side by side, coefficients
 /// by inner product with the (public) table, then Horner. Constant pieces (d = 0) are the result as they are.
 /// Pre:    every product and sum stays below 2^62 in absolute value for every x that occurs.
-/// Cost:   bulk: 12 rounds for K linear pieces, 17.5 K + 8 words an element at most; latency: 2 + 2 d rounds.
+/// Cost:   bulk: 11 rounds for K linear pieces, 17.5 K + 8 words an element at most; latency: 2 + 2 d rounds.
 ///         With exact rounding the keys of d truncations more, offline.
 /// Throws: ContractError on a malformed table.
 [[nodiscard]] mpc::ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& function,

@@ -13,7 +13,7 @@ struct ReluResult {
 
 /// The rectifier of each element, exactly: no error and no coin.
 /// Pre:    |x| < 2^(width - 1) as ring elements; every ring value at 64 bits. 2 <= width <= 64.
-/// Cost:   bulk 11 rounds at 64 bits, latency 3; see ReluCost.
+/// Cost:   bulk 10 rounds at 64 bits, latency 3; see ReluCost.
 /// Throws: ContractError on the width, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] ReluResult Relu(mpc::Context& party, const mpc::FixedShare& x, int width = 64,
                               Form form = Form::kBulk);
