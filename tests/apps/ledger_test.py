@@ -90,7 +90,7 @@ class Ledger(ProgramTest):
         self.assertEqual(self.ledger(0).stat().st_mode & 0o777, 0o600)
 
         before = self.ledger(1).read_bytes()
-        codes, errors = self.run_parties((r"steps = 6", "steps = 60"))
+        codes, errors = self.run_parties((r"steps = 6", "steps = 60\ncheckpoint_every = 5"))
         self.assertEqual(codes, [5, 5, 5], errors)
         # A party that hears of another's refusal before it has asked its own ledger says that; the first says its own.
         refused = [party for party in PARTIES if "its privacy budget does not allow the job" not in errors[party]]
@@ -101,6 +101,7 @@ class Ledger(ProgramTest):
         for party in PARTIES:
             self.assertEqual((self.folder / f"r3-{party}/progress.csv").read_text().count("\n"), 1)
             self.assertFalse((self.folder / f"r3-{party}/record.json").exists())
+            self.assertNotIn("the run can go on", (self.folder / f"r3-{party}/party.log").read_text())
         self.assertEqual(self.ledger(1).read_bytes(), before)
 
     def test_one_partys_refusal_is_everybodys_and_in_time(self):
