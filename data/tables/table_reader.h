@@ -12,8 +12,8 @@
 
 namespace trefoil::data {
 
-/// Throws DataError naming `file`, its line `row` and, where there is one, the column, unless the names of its
-/// columns are those of the table's file `first`.
+/// Throws DataError naming `file`, its line `row` and, where there is one, the column, unless the names of
+/// its columns are those of the table's file `first`.
 void RequireSameHeader(const std::filesystem::path& file, std::size_t row,
                        const std::vector<std::string>& names, const std::filesystem::path& first,
                        const std::vector<std::string>& first_names);

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Trains a job with one rank a party and with several, all on this machine, and compares.
 
-With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank sends within
-15 % of an R-th; with --time also the processor time of each rank, waiting for other ranks left out. That wants large
-batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows besides, is
-shown by itself. One thread a rank, so that threads do not compete. A machine's speed drifts: with --turns T all numbers of
-ranks are run T times in turns, every other turn backwards, and of processor times the middle one of the turns' ratios counts, of
-accuracies the middle one.
+With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank sends
+within 15 % of an R-th; with --time also the processor time of each rank, waiting for other ranks left out. That wants
+large batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows
+besides, is shown by itself. One thread a rank, so that threads do not compete. A machine's speed drifts: with --turns T
+all numbers of ranks are run T times in turns, every other turn backwards, and of processor times the middle one of the
+turns' ratios counts, of accuracies the middle one.
 
 Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--random]
                         [--network NETSIM lan|wan HOSTS]
-The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; finished ones are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
-compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at HOSTS,
-and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
+The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; finished ones are not repeated.
+With --random, of data that nothing can be learnt from, accuracy is not compared. With --network the parties are in the
+namespaces of the network simulator that NETSIM is the program of, at HOSTS, and no accuracy is known. Prints a line a
+number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
 
 import argparse
@@ -87,8 +88,9 @@ def lanes_of(party):
 
 
 def measures(out):
-    """Epsilon, accuracy if it is known, party 0's seconds, and of each rank the bytes that party 0 sent and the middle one of the
-    three parties' processor seconds: what one does by the way, as the first to touch memory, is none of its steps."""
+    """Epsilon, accuracy if it is known, party 0's seconds, and of each rank the bytes that party 0 sent and the middle
+    one of the three parties' processor seconds: what one does by the way, as the first to touch memory, is none of its
+    steps."""
     summary = json.loads((out / "party-0/out/summary.json").read_text())
     parties = [lanes_of(out / f"party-{party}") for party in range(3)]
     lanes = [(of_rank[0][0], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
