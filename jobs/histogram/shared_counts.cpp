@@ -86,11 +86,19 @@ Counted CountFile(const fs::path& file, std::size_t place, const data::CategoryC
   return {.place = place, .columns = std::move(columns), .on_disk = on_disk.Hex()};
 }
 
-/// Rank 0's texts at every rank, as OfRank0.
-std::vector<std::string> AllOfRank0(std::vector<std::string> texts, mpc::Ranks& ranks) {
-  texts.resize(std::stoul(OfRank0(std::to_string(texts.size()), ranks)));
-  for (auto& text : texts) text = OfRank0(std::move(text), ranks);
-  return texts;
+/// Rank 0's texts at every rank, as OfRank0: in one text, each behind its length, as "3:age4:city".
+std::vector<std::string> AllOfRank0(const std::vector<std::string>& texts, mpc::Ranks& ranks) {
+  std::string joined;
+  for (const auto& text : texts) joined += std::to_string(text.size()) + ":" + text;
+  joined = OfRank0(std::move(joined), ranks);
+  std::vector<std::string> all;
+  for (std::size_t begin = 0; begin < joined.size(); begin += all.back().size()) {
+    const std::size_t colon = joined.find(':', begin);
+    const std::size_t size = std::stoul(joined.substr(begin, colon - begin));
+    begin = colon + 1;
+    all.push_back(joined.substr(begin, size));
+  }
+  return all;
 }
 
 /// Rank 0 hashes whole files where it has a ledger, and the others have to wait for it.
