@@ -29,7 +29,8 @@ double InputBytes(const ml::StepPlan& plan, std::size_t party, int ranks, std::i
 }
 
 /// Rows on shares. With public sampling all; else the batch of a step and the next one, or all rows in the
-/// form in which they are shared and in that of a batch. What waits of further steps comes on top.
+/// form in which they are shared and in that of a batch. What waits of further steps comes on top. Rows of
+/// words count as two batches with training.steps_ahead = 0 as well, rather too much than too little.
 double SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;
   const std::int64_t ahead = s.steps_ahead;
