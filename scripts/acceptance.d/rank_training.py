@@ -10,10 +10,10 @@ turns' ratios counts, of accuracies the middle one.
 
 Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--random]
                         [--network NETSIM lan|wan HOSTS]
-The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; finished ones are not repeated.
-With --random, of data that nothing can be learnt from, accuracy is not compared. With --network the parties are in the
-namespaces of the network simulator that NETSIM is the program of, at HOSTS, and no accuracy is known. Prints a line a
-number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
+The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; those that finished with the same
+job, data and options are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
+compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at
+HOSTS, and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
 
 import argparse
@@ -58,10 +58,16 @@ def prepare(options, ranks, out):
             file.write('\n[log]\nlevel = "debug"\n')
 
 
+def run_of(options):
+    """What a run is of, for the file `done` in its folder: one of other settings does not count."""
+    return json.dumps([pathlib.Path(options.job).read_text(), options.data, options.settings, options.network])
+
+
 def train(options, ranks, turn):
     """The run directory of three parties with so many ranks each; their logs say all."""
     out = (options.folder if turn == 0 else options.folder / f"turn-{turn + 1}") / f"ranks-{ranks}"
-    if (out / "done").exists():
+    done = out / "done"
+    if done.exists() and done.read_text() == run_of(options):
         return out
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +79,7 @@ def train(options, ranks, turn):
     else:
         run = [options.trefoil, "local", "--out", out, "--threads", str(ranks), "--resume"]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-    (out / "done").touch()
+    done.write_text(run_of(options))
     return out
 
 
@@ -113,7 +119,7 @@ def text_of(ranks, runs):
 
 
 def shares(runs, alone):
-    """Of each rank the processor time times the number of ranks over that of one rank in the same turn, the middle turn's."""
+    """Of each rank its processor time times the number of ranks, over one rank's in the same turn; the middle turn's."""
     of_turns = [[seconds * len(lanes) / one[3][0][1] for _, seconds in lanes] for (_, _, _, lanes), one in zip(runs, alone, strict=True)]
     return [statistics.median(of_rank) for of_rank in zip(*of_turns, strict=True)]
 
@@ -132,9 +138,14 @@ def main():
     right = True
     for ranks in options.ranks:
         runs = [turn[ranks] for turn in turns]
+        if any(len(run[3]) != ranks for run in runs):
+            found = ", ".join(str(len(run[3])) for run in runs)
+            print(f"{text_of(ranks, runs)}, logs of {found} ranks NOT AS IT HAS TO BE")
+            right = False
+            continue
         bytes_ratio = max(lane[0] for run in runs for lane in run[3]) * ranks / sent
         first, *others = shares(runs, alone)
-        holds = (all(run[0] == alone[0][0] and len(run[3]) == ranks for run in runs)
+        holds = (all(run[0] == alone[0][0] for run in runs)
                  and (accuracy is None or options.random or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
                  and bytes_ratio <= WITHIN and (max(first, *others) <= WITHIN or not options.time))
         right = right and holds

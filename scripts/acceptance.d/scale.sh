@@ -44,14 +44,15 @@ netsim_runs() {
 
 check_training() { scale_ready && gathered mnist_ranks training 2 4; }
 
+# tall_and_wide OPTION ...: of rank_training, for both.
 tall_and_wide() {
   local status=0
-  echo "tall" && mnist_ranks time 2 4 "${TURNS[@]}" "${TALL[@]}" || status=1
-  echo "wide" && wide_ranks wide 2 4 "${TURNS[@]}" --set training.steps=12 || status=1
+  echo "tall" && mnist_ranks time 2 4 "$@" "${TALL[@]}" || status=1
+  echo "wide" && wide_ranks wide 2 4 "$@" --set training.steps=12 || status=1
   return "$status"
 }
 
-check_time() { scale_ready && gathered tall_and_wide; }
+check_time() { scale_ready && gathered tall_and_wide "${TURNS[@]}"; }
 
 both_networks() {
   local profile status=0
@@ -149,7 +150,7 @@ check_plan() {
 }
 
 first_steps() {
-  tall_and_wide >&2
+  tall_and_wide >&2 # one turn, which check_time's first one is
   python3 -B "$helpers/first_step.py" "$work"/scale-{time,wide}/ranks-{1,2}
 }
 
