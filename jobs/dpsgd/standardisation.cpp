@@ -160,11 +160,7 @@ DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum,
     return standardised.data.columns.at(layout.moments[k].column);
   };
   std::vector<NoisyNumber> variances;
-  for (std::size_t k = 0; k < layout.moments.size(); ++k) {
-    const auto& [value, noise] = estimates.moments[k].variance;
-    const double square = Square(*column_of(k).high - *column_of(k).low);
-    variances.push_back({.value = value / square, .noise = noise / square});
-  }
+  for (const auto& moments_of : estimates.moments) variances.push_back(moments_of.variance);
   const auto scales = ScalesOf(variances);
   for (std::size_t k = 0; k < scales.size(); ++k) {
     auto& column = column_of(k);

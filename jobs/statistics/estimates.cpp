@@ -75,8 +75,7 @@ MomentsEstimate InUnits(const CentredMoments& found, const StatisticsColumn& col
           .missing = found.missing,
           .mean = {.value = column.low + (found.mean.value + 1) * half, .noise = found.mean.noise * half},
           .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half},
-          .variance = {.value = found.variance.value * Square(half),
-                       .noise = found.variance.noise * Square(half)}};
+          .variance = {.value = found.variance.value / 4, .noise = found.variance.noise / 4}};
 }
 
 /// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below

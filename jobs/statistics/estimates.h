@@ -14,14 +14,15 @@ struct NoisyNumber {
   double noise = 0;
 };
 
-/// Of the records that have a value in a column, in its units.
+/// Of the records that have a value in a column, in its units but for the variance.
 struct MomentsEstimate {
   double count = 0;    ///< how many there are
   double missing = 0;  ///< how many have none; 0 where none may miss
   NoisyNumber mean{};
   /// Of the records themselves: the root of the mean squared distance from the mean.
   NoisyNumber deviation{};
-  /// Its square as the sum has it: noise may take it below zero, or beyond what the range allows.
+  /// Its square as the sum has it, in parts of the range's, which a double may not hold: noise may take it
+  /// below zero, or beyond what the range allows.
   NoisyNumber variance{};
 };
 

@@ -344,6 +344,30 @@ TEST(Standardised, IsThePlainShrinkageOfTheNoisyMoments) {
   }
 }
 
+/// Scales are the same parts of ranges whose squares no double holds as of a range of 1.
+TEST(Standardised, TakesEveryRangeThatAJobMayDeclare) {
+  const auto scales_of = [](const std::array<double, 4>& ranges) {
+    std::string columns;
+    for (std::size_t k = 0; k < ranges.size(); ++k)
+      columns += fmt::format("{{name=\"c{}\", low=0.0, high={:.1e}, missing=[]}}, ", k, ranges.at(k));
+    const auto job = StandardisedJob({fmt::format("data.column=[{}]", columns)});
+    RingMatrix sum(9, 1);
+    for (mpc::Index place = 0; place < sum.size(); ++place)  // 1 - z^2 is 0.4 to 0.64 on average
+      sum(place, 0) = (place == 0 ? mpc::Word{200} : place % 2 ? 20 : 64 + 8 * mpc::Word(place)) << 30;
+    const auto found = Standardised(job, sum, 2);
+    std::vector<double> scales;
+    for (std::size_t k = 0; k < ranges.size(); ++k)
+      scales.push_back(ColumnOf(found, fmt::format("c{}", k)).scale / ranges.at(k));
+    return scales;
+  };
+  const auto expected = scales_of({1, 1, 1, 1});
+  const auto found = scales_of({1e-190, 1e190, 1, 5e-199});
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_GT(expected[k], 0.2);
+    EXPECT_NEAR(found[k], expected[k], 1e-14) << k;
+  }
+}
+
 /// Of a column that has one value only the noise on the variance is what may be said of the scale.
 TEST(Standardised, IsNeverByLessThanTheNoiseOnTheVariance) {
   const auto job = StandardisedJob();
