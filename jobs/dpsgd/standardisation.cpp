@@ -64,6 +64,9 @@ constexpr double kRootOfHalf = std::numbers::sqrt2 / 2;
 /// How many times its own noise a variance is drawn towards the others at most.
 constexpr double kFarthest = 2;
 
+/// No variance is more, in parts of the squared range.
+constexpr double kMostVariance = 0.25;
+
 double Square(double x) { return x * x; }
 
 std::vector<double> MeansOf(const mpc::RingMatrix& sum, double row_norm) {
@@ -124,22 +127,28 @@ mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm) {
   return sum;
 }
 
-std::vector<double> ScalesOf(const std::vector<NoisyNumber>& variances) {
+std::vector<double> ScalesOf(const std::vector<NoisyVariance>& variances) {
   const auto columns = static_cast<double>(variances.size());
   double mean = 0;
   double noise = 0;  // mean square
-  for (const auto& variance : variances) {
-    mean += variance.value / columns;
-    noise += Square(variance.noise) / columns;
+  double apart_by_noise = 0;
+  for (const auto& [value, own, common] : variances) {
+    // Of a column of which nothing is known. To clamp every value would take the mean of noisy ones up.
+    mean += (own > kMostVariance ? std::clamp(value, 0.0, kMostVariance) : value) / columns;
+    noise += Square(own) / columns;
+    apart_by_noise += (Square(own) - Square(common)) / columns;  // what all share sets none apart
   }
   double apart = 0;
   for (const auto& variance : variances) apart += Square(variance.value - mean);
   // Of K variances K - 3 tell more of how far they are apart than their mean and this factor cost.
-  const double by_noise = std::max(columns - 3, 0.0) * noise;
-  const double drawn = by_noise < apart ? by_noise / apart : 1;
+  const double by_noise = std::max(columns - 3, 0.0) * apart_by_noise;
+  const double all = columns < 4 ? 0 : 1;  // drawn at most
+  const double drawn = by_noise < apart ? by_noise / apart : all;
   std::vector<double> scales;
-  for (const auto& [value, own] : variances) {
+  for (const auto& [value, own, common] : variances) {
     const double moved = std::clamp(drawn * (mean - value), -kFarthest * own, kFarthest * own);
+    // As if noises were independent. The common part does not average out, but counted in full it makes
+    // scales worse where records are few.
     const double left = std::sqrt(Square((1 - drawn) * own) + drawn * (2 - drawn) * noise / columns);
     scales.push_back(std::sqrt(std::max(value + moved, std::min(left, own))));
   }
@@ -159,7 +168,7 @@ DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum,
   const auto column_of = [&](std::size_t k) -> data::Column& {
     return standardised.data.columns.at(layout.moments[k].column);
   };
-  std::vector<NoisyNumber> variances;
+  std::vector<NoisyVariance> variances;
   for (const auto& moments_of : estimates.moments) variances.push_back(moments_of.variance);
   const auto scales = ScalesOf(variances);
   for (std::size_t k = 0; k < scales.size(); ++k) {

@@ -42,18 +42,20 @@ inline constexpr double kLeastScale = 1e-6;
 [[nodiscard]] mpc::RingMatrix SumOfRows(const data::Matrix& rows, double row_norm);
 
 /// Scales of columns by the variances that a noisy sum has of them, both in parts of each column's range. The
-/// less the variances are apart beyond their noise, the more the mean of all says of each: so each is drawn
-/// towards it, but by twice its own noise at most (James and Stein 1961; Efron and Morris 1972 and 1975;
-/// docs/explanation/privacy.md, "Standardised features"). A scale is the root of that, or of the noise that is
-/// left on it, whichever is more. Without noise, and of fewer than four columns, no variance moves. Only
-/// operations that IEEE 754 rounds correctly: the same numbers on every machine.
-[[nodiscard]] std::vector<double> ScalesOf(const std::vector<NoisyNumber>& variances);
+/// less the variances are apart beyond the noise that each has for itself, the more the mean of all says of
+/// each: so each is drawn towards it, but by twice its noise at most (James and Stein 1961; Efron and Morris
+/// 1972 and 1975; docs/explanation/privacy.md, "Standardised features"). A scale is the root of that, or of
+/// the noise that would be left on it if the columns' noises were independent, whichever is more. Without
+/// noise, and of fewer than four columns, no variance moves. Only operations that IEEE 754 rounds correctly:
+/// the same numbers from all x86-64 builds of this repository.
+[[nodiscard]] std::vector<double> ScalesOf(const std::vector<NoisyVariance>& variances);
 
 /// The job with the means and scales that an opened sum gives its columns, by which records are read from
 /// here on, and without features.standardise: a mean lies within its column's range, a scale is that of
-/// ScalesOf, but at least kLeastScale of the range, and at most half of it. Of sums of zeros the middle of the range, and half of it. Of extracted features the means are
-/// features.means, shortened to row_norm where noise has made them longer than any mean of rows is; of sums
-/// of zeros zeros. `sigma`: the sum's noise multiplier; 0: it has no noise. Pre: features.standardise.
+/// ScalesOf, but at least kLeastScale of the range, and at most half of it. Of sums of zeros the middle of
+/// the range, and half of it. Of extracted features the means are features.means, shortened to row_norm where
+/// noise has made them longer than any mean of rows is; of sums of zeros zeros. `sigma`: the sum's noise
+/// multiplier; 0: it has no noise. Pre: features.standardise.
 [[nodiscard]] DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma);
 
 /// Standardised() by the sum of all parties' `own` (SumOfMoments) and noise, which opens to all three, and is

@@ -34,7 +34,7 @@ struct CentredMoments {
   double missing = 0;
   NoisyNumber mean{};
   NoisyNumber deviation{};
-  NoisyNumber variance{};
+  NoisyVariance variance{};  // of z, and not yet in parts
 };
 
 double Square(double x) { return x * x; }
@@ -61,7 +61,10 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
   const double of_variance =
       std::sqrt(Square(noise) * (1 + 4 * mean * mean) + Square((lost + 2 * mean * mean) * of_count)) / count;
-  found.variance = {.value = most - lost, .noise = of_variance};
+  const double of_all = NoiseOf(layout, Statistic::kCount, sigma);
+  found.variance = {.value = most - lost,
+                    .noise = of_variance,
+                    .common = std::abs(lost + 2 * mean * mean) * of_all / count};
   // Of a root: with nothing left of the variance the whole error's.
   found.deviation = {.value = deviation,
                      .noise = deviation > 0 ? std::min(of_variance / (2 * deviation), std::sqrt(of_variance))
@@ -75,7 +78,9 @@ MomentsEstimate InUnits(const CentredMoments& found, const StatisticsColumn& col
           .missing = found.missing,
           .mean = {.value = column.low + (found.mean.value + 1) * half, .noise = found.mean.noise * half},
           .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half},
-          .variance = {.value = found.variance.value / 4, .noise = found.variance.noise / 4}};
+          .variance = {.value = found.variance.value / 4,
+                       .noise = found.variance.noise / 4,
+                       .common = found.variance.common / 4}};
 }
 
 /// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below

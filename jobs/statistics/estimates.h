@@ -14,6 +14,13 @@ struct NoisyNumber {
   double noise = 0;
 };
 
+/// A variance in parts of its column's squared range.
+struct NoisyVariance {
+  double value = 0;
+  double noise = 0;   ///< standard deviation, to first order
+  double common = 0;  ///< what of it the count's noise gives, by which all columns are divided alike
+};
+
 /// Of the records that have a value in a column, in its units but for the variance.
 struct MomentsEstimate {
   double count = 0;    ///< how many there are
@@ -23,7 +30,7 @@ struct MomentsEstimate {
   NoisyNumber deviation{};
   /// Its square as the sum has it, in parts of the range's, which a double may not hold: noise may take it
   /// below zero, or beyond what the range allows.
-  NoisyNumber variance{};
+  NoisyVariance variance{};
 };
 
 struct QuantileEstimate {

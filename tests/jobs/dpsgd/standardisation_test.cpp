@@ -237,6 +237,11 @@ TEST(ScalesOf, DrawsVariancesTowardsTheirMeanByTheirNoise) {
   const std::array expected{0.14, 0.22, 0.3, 0.38, 0.46};
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(found[k], std::sqrt(expected[k]), 1e-14) << k;
+  // Noise that all have in common sets none apart: of 0.0125 - 0.0025 each the same fifth.
+  std::vector<NoisyVariance> alike;
+  for (int k = 1; k <= 5; ++k) alike.push_back({k / 10.0, std::sqrt(0.0125), 0.05});
+  const auto same = ScalesOf(alike);
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(same[k], std::sqrt(expected[k]), 1e-14) << k;
   // Where they are no further apart than noise takes them, all the way, which leaves half of it on each.
   for (const double scale : ScalesOf({{0.2, 0.2}, {0.3, 0.2}, {0.4, 0.2}, {0.3, 0.2}}))
     EXPECT_NEAR(scale, std::sqrt(0.3), 1e-14);
@@ -245,28 +250,32 @@ TEST(ScalesOf, DrawsVariancesTowardsTheirMeanByTheirNoise) {
 }
 
 TEST(ScalesOf, DrawsNoVarianceFurtherThanTwiceItsNoise) {
-  std::vector<NoisyNumber> variances(30, {.value = 0.02, .noise = 0.2});
+  std::vector<NoisyVariance> variances(30, {.value = 0.02, .noise = 0.2});
   variances[7].value = 1;
   const auto found = ScalesOf(variances);
   EXPECT_NEAR(found[7], std::sqrt(0.6), 1e-14);
   EXPECT_NEAR(found[0], std::sqrt(0.02 + 0.98 / 30), 1e-14);
   // A column of which nothing is known, as nearly all of its values are missing, says nothing of the others.
-  auto certain = std::vector<NoisyNumber>(6, {.value = 0.04, .noise = 1e-4});
+  auto certain = std::vector<NoisyVariance>(6, {.value = 0.04, .noise = 1e-4});
   certain[3] = {.value = -50, .noise = 40};
   for (const std::size_t k : {0U, 5U}) EXPECT_NEAR(ScalesOf(certain)[k], 0.2, 1e-3) << k;
+  // Of the others' mean of 0.04 its 0 makes 1/30, a third of the way; -50 would take them to their noise.
+  for (auto& variance : certain) variance.noise = std::max(variance.noise, 0.02);
+  for (const std::size_t k : {0U, 5U}) EXPECT_NEAR(ScalesOf(certain)[k], std::sqrt(0.0379), 3e-4) << k;
 }
 
 TEST(ScalesOf, LeavesVariancesThatAreFewOrExactOrAlike) {
-  for (const auto& variances : {std::vector<NoisyNumber>{{0.09, 0.01}},
+  for (const auto& variances : {std::vector<NoisyVariance>{{0.09, 0.01}},
                                 {{0.09, 0.01}, {0.16, 0.01}, {0.25, 0.01}},
                                 {{0.09, 0}, {0.16, 0}, {0.25, 0}, {1e-12, 0}, {0.01, 0}},
-                                std::vector<NoisyNumber>(5, {0.04, 0.01})}) {
+                                std::vector<NoisyVariance>(5, {0.04, 0.01})}) {
     const auto found = ScalesOf(variances);
     for (std::size_t k = 0; k < found.size(); ++k)
       EXPECT_NEAR(found[k], std::sqrt(variances[k].value), 1e-14) << variances.size() << " " << k;
   }
   EXPECT_NEAR(ScalesOf({{-0.3, 0.09}}).at(0), 0.3, 1e-14);  // less than its noise: that
-  EXPECT_EQ(ScalesOf(std::vector<NoisyNumber>(5)), std::vector<double>(5, 0));
+  EXPECT_NEAR(ScalesOf({{-0.3, 0.09}, {-0.3, 0.09}, {-0.3, 0.09}}).at(0), 0.3, 1e-14);
+  EXPECT_EQ(ScalesOf(std::vector<NoisyVariance>(5)), std::vector<double>(5, 0));
   EXPECT_TRUE(ScalesOf({}).empty());
 }
 
@@ -279,7 +288,7 @@ TEST(ScalesOf, IsNearerToTrueScalesThanEachVarianceByItself) {
   double together = 0;
   double alone = 0;
   for (int draw = 0; draw < 500; ++draw) {
-    std::vector<NoisyNumber> variances;
+    std::vector<NoisyVariance> variances;
     for (int k = 1; k <= 20; ++k)
       variances.push_back({.value = 0.02 + 0.004 * k + normal(random), .noise = 0.1});
     const auto found = ScalesOf(variances);
@@ -317,21 +326,25 @@ TEST(Standardised, IsThePlainShrinkageOfTheNoisyMoments) {
   const double e = std::sqrt(1.5) * kSigma * std::sqrt(kColumns + 1.0);  // on each of the sums
   std::vector<double> v;
   std::vector<double> e_v;
+  std::vector<double> own;  // the part of e_v that the count has not made
   for (std::size_t k = 0; k < kColumns; ++k) {
     const double m = sums.at(k) / count;
     v.push_back(1 - lost.at(k) / count - m * m);
     const double of_count = lost.at(k) / count + 2 * m * m;  // what v gains by a record fewer, times n
+    own.push_back(std::sqrt(1 + 4 * m * m) * e / count);
     e_v.push_back(std::sqrt(1 + 4 * m * m + of_count * of_count) * e / count);
   }
   double mean = 0;
   double squares = 0;
   double noise = 0;
+  double own_noise = 0;
   for (std::size_t k = 0; k < kColumns; ++k) {
     mean += v[k] / kColumns;
+    own_noise += own[k] * own[k] / kColumns;
     noise += e_v[k] * e_v[k] / kColumns;
   }
   for (const double one : v) squares += (one - mean) * (one - mean);
-  const double w = std::max(0.0, 1 - (kColumns - 3) * noise / squares);
+  const double w = std::max(0.0, 1 - (kColumns - 3) * own_noise / squares);
   ASSERT_GT(w, 0.05);
   ASSERT_LT(w, 0.95);
   const auto found = Standardised(job, sum, kSigma);
