@@ -71,6 +71,28 @@ TEST(PlannedRunSeconds, CountWhatRowsOfOneColumnTakeToBeRead) {
   EXPECT_GT(OfAStep(settings), (elements - 5e5) * (6e-9 + 7e-9));
 }
 
+/// Six nanoseconds to make an element, seven as both products read it, and what it takes to pack it or to
+/// write two words, five or three; and what its owner sends of it.
+TEST(PlannedRunSeconds, CountWhatAnElementOfLargeBatchesTakes) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.rows = {4'000, 4'000, 4'000};
+  settings.expected_batch = 12'000;
+  settings.max_batch_per_owner = 4'000;
+  settings.sigma = 2;
+  settings.classes = 2;
+  for (const auto& [of, expected] :
+       {std::pair{settings, 6e-9 + 7e-9 + 5e-9}, std::pair{InWords(settings), 6e-9 + 7e-9 + 3e-9}}) {
+    TrainingSettings wide = of;
+    wide.features = 2'000;
+    TrainingSettings narrow = of;
+    narrow.features = 1'000;
+    const StepPlan plan = MakeStepPlan(wide);
+    const double bytes = plan.row_bits / 8.0;
+    const double elements = static_cast<double>(plan.batch_rows) * 1'000;
+    EXPECT_NEAR((OfAStep(wide) - OfAStep(narrow)) / elements, expected + bytes / 3 * 4.9e-9, 0.5e-9);
+  }
+}
+
 /// A third less where rows stay packed: of what others input one component is zero.
 TEST(PlannedRunSeconds, CountMultiplyAddsOfEachClass) {
   TrainingSettings settings = testing_support::SmallSettings();
