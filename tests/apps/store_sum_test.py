@@ -149,7 +149,7 @@ class StoreSum(StoreAddedTest):
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("1 noisy sum of up to 80 vectors of 3 numbers and norm 2, all that owners deposited", said)
-        self.assertIn("the checks of deposits and the sums of their rows", said)
+        self.assertIn("the checks of deposits (nor are their messages counted) and the sums of their rows", said)
 
     def test_refuses_what_is_wrong_in_one_line(self):
         self.deposit_all()
