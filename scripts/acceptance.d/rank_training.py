@@ -2,8 +2,9 @@
 """Trains a job with one rank a party and with several, all on this machine, and compares.
 
 With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank sends
-within 15 % of an R-th; with --time also the processor time of each rank, waiting for other ranks left out. That wants
-large batches, since what each message costs is the same at every rank. Rank 0, which draws and hands out all rows
+within 15 % of an R-th; with --time, in place of accuracy, the processor time of each rank, waiting for other ranks left
+out. That wants large batches, since what each message costs is the same at every rank, and few of them, after which
+accuracy is still a matter of chance (MNIST after 18 batches of 24,576: 75 to 84 % in the clear). Rank 0, which draws and hands out all rows
 besides, is shown by itself. One thread a rank, so that threads do not compete. A machine's speed drifts: with --turns T
 all numbers of ranks are run T times in turns, every other turn backwards, and of processor times the middle one of the
 turns' ratios counts, of accuracies the middle one.
@@ -146,7 +147,7 @@ def main():
         bytes_ratio = max(lane[0] for run in runs for lane in run[3]) * ranks / sent
         first, *others = shares(runs, alone)
         holds = (all(run[0] == alone[0][0] for run in runs)
-                 and (accuracy is None or options.random or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
+                 and (accuracy is None or options.random or options.time or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
                  and bytes_ratio <= WITHIN and (max(first, *others) <= WITHIN or not options.time))
         right = right and holds
         print(f"{text_of(ranks, runs)}, of an R-th of one rank's bytes {100 * bytes_ratio:.0f} %, "
