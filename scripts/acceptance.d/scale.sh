@@ -48,7 +48,7 @@ check_training() { scale_ready && gathered mnist_ranks training 2 4; }
 tall_and_wide() {
   local status=0
   echo "tall" && mnist_ranks time 2 4 "$@" "${TALL[@]}" || status=1
-  echo "wide" && wide_ranks wide 2 4 "$@" --set training.steps=12 || status=1
+  echo "wide" && wide_ranks wide 2 4 "$@" || status=1
   return "$status"
 }
 
