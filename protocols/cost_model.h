@@ -11,6 +11,9 @@ namespace trefoil::protocols {
 struct Link {
   double message_seconds = 0;  ///< of an empty message, one way
   double bytes_per_second = 1;
+  /// Of the machines at its ends, as a multiple of that of docs/reference/performance.md: for planned times. A
+  /// run does not measure it, so that the choice of a form does not depend on it.
+  double speed = 1;
 };
 
 /// Measures the slowest of this party's links and agrees on the slowest of all, so that every party has the
@@ -20,7 +23,7 @@ struct Link {
 
 /// Seconds that an operation is expected to take where it is run time after time: its rounds, the bytes of
 /// the party that sends most, offline ones included (they are sent ahead, but take their share of link and
-/// processors), and `compute_seconds`. For comparing forms.
+/// processors), and `compute_seconds`, whatever the link's speed. For comparing forms.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants

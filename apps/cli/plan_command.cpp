@@ -31,6 +31,7 @@ struct PlanOptions {
   std::vector<std::string> assignments;
   std::optional<double> rtt_ms;
   std::optional<double> mbit;
+  std::optional<double> speed;
   int ranks = 1;
   bool json = false;
   jobs::JobTypes types;
@@ -41,9 +42,14 @@ std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
     throw ConfigError(options.rtt_ms ? "--rtt-ms: found without --mbit, expected both or neither"
                                      : "--mbit: found without --rtt-ms, expected both or neither");
   }
-  if (!options.rtt_ms) return {};
+  if (!options.rtt_ms) {
+    if (options.speed)
+      throw ConfigError("--speed: found without --rtt-ms and --mbit, expected all three or none");
+    return {};
+  }
   return protocols::Link{.message_seconds = *options.rtt_ms / 2000,
-                         .bytes_per_second = *options.mbit * 1e6 / 8};
+                         .bytes_per_second = *options.mbit * 1e6 / 8,
+                         .speed = options.speed.value_or(1)};
 }
 
 /// What a job promises of what it is planned to release.
@@ -182,6 +188,12 @@ void AddPlan(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->check(CLI::Range(0.0, 60000.0));
   command->add_option("--mbit", options->mbit, "What a party can send, in Mbit/s")
       ->check(CLI::Range(0.001, 1e6));
+  command
+      ->add_option(
+          "--speed", options->speed,
+          "With these: how many times as fast as the machine of docs/reference/performance.md (1) the "
+          "parties compute; planned over measured time of a short run with trefoil local")
+      ->check(CLI::Range(0.01, 100.0));
   command
       ->add_option(
           "--ranks", options->ranks,

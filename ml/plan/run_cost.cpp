@@ -186,8 +186,8 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const mpc::Cost before = SetUpCost(plan, ranks);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
                             FirstSeconds(plan, rows) + EpsilonSeconds(settings);
-  return protocols::ExpectedSeconds(before, setting_up, link) +
-         static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
+  return protocols::ExpectedSeconds(before, setting_up / link.speed, link) +
+         static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing / link.speed, link);
 }
 
 SessionCost::SessionCost() { Add(protocols::AgreeOnKeysCost()); }
@@ -207,11 +207,12 @@ RunCost SessionCost::total() const {
 }
 
 double SessionCost::Seconds(const Work& work, const protocols::Link& link) const {
-  const double rounds = messages_.rounds();
-  return rounds * (link.message_seconds + kSecondsPerRound) +
-         busiest_bytes_ * (1 / link.bytes_per_second + kSecondsPerWaitedByte) + work.draws * kSecondsPerDraw +
-         work.coins * kSecondsPerCoin + work.elements * kSecondsPerClearElement +
-         work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds;
+  const double computing = messages_.rounds() * kSecondsPerRound + busiest_bytes_ * kSecondsPerWaitedByte +
+                           work.draws * kSecondsPerDraw + work.coins * kSecondsPerCoin +
+                           work.elements * kSecondsPerClearElement +
+                           work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds;
+  return messages_.rounds() * link.message_seconds + busiest_bytes_ / link.bytes_per_second +
+         computing / link.speed;
 }
 
 }  // namespace trefoil::ml

@@ -28,9 +28,9 @@ struct RunCost {
 
 /// Seconds that a run is expected to take on a link, from its connection to its last step, without local
 /// initialisation, on hosts that do nothing else. Constants of computation are those of the machine of
-/// docs/reference/performance.md, where plan and measurement are compared. Of parties of several machines
-/// each has a host and a link to the other parties of its own, as `link` is; what passes between machines of
-/// a party is not counted.
+/// docs/reference/performance.md, where plan and measurement are compared, over `link.speed`. Of parties of
+/// several machines each has a host and a link to the other parties of its own, as `link` is; what passes
+/// between machines of a party is not counted.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link, int ranks = 1);
 

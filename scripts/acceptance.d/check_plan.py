@@ -2,6 +2,8 @@
 """Plans the job of a run on the network that it had, and compares with what the run was measured to cost; one line.
 
 Usage: check_plan.py TREFOIL FOLDER RTT_MS MBIT [RANKS [PLAN OPTION ...]]
+       check_plan.py --speed TREFOIL RTT_MS MBIT FOLDER ...     prints what plan's --speed is of this machine: the geometric mean of
+           planned over measured time of these runs
   FOLDER   has job.toml and party-0/out, party-1/out and party-2/out
   RANKS    of each party, by default 1. The plan is for a host each; here all compute on one, so that the seconds that one
            rank is planned to compute count as often as there are ranks, and each has its share of the link.
@@ -12,7 +14,9 @@ jobs with [initialisation].
 
 import csv
 import json
+import math
 import pathlib
+import statistics
 import subprocess
 import sys
 import tomllib
@@ -35,7 +39,19 @@ def lane_bytes(out):
         return int([row["bytes_sent"] for row in csv.DictReader(file)][-1])
 
 
+def speed_of(trefoil, rtt, mbit, folders):
+    logarithms = []
+    for folder in map(pathlib.Path, folders):
+        seconds = json.loads((folder / "party-0/out/summary.json").read_text())["cost"]["seconds"]
+        if seconds > START_UP:
+            logarithms.append(math.log(planned(trefoil, folder, rtt, mbit, 1)["seconds"] / seconds))
+    return math.exp(statistics.mean(logarithms))
+
+
 def main():
+    if sys.argv[1] == "--speed":
+        print(f"{speed_of(*sys.argv[2:5], sys.argv[5:]):.2f}")
+        return 0
     trefoil, folder, rtt, mbit, ranks, *options = (*sys.argv[1:], "1") if len(sys.argv) == 5 else sys.argv[1:]
     folder, ranks = pathlib.Path(folder), int(ranks)
     run = planned(trefoil, folder, rtt, mbit, ranks, *options)

@@ -51,11 +51,19 @@ HOSTS=(--prepare --hosts "$netsim_hosts")
 # What `plan` is told of the networks: milliseconds, Mbit/s.
 declare -A LINKS=([loopback]="0.1 40000" [lan]="0.2 10000" [wan]="40 100")
 
-# compared PROFILE NAME FOLDER [RANKS [PLAN OPTION...]]: the plan of FOLDER/job.toml beside what was run in FOLDER, in one line.
+# speed_of FOLDER ...: of this machine, for plan's --speed, by these runs on loopback.
+speed_of() {
+  local link
+  read -ra link <<<"${LINKS[loopback]}"
+  python3 -B "$helpers/check_plan.py" --speed build/bin/trefoil "${link[@]}" "$@"
+}
+
+# compared PROFILE NAME FOLDER [RANKS [PLAN OPTION...]]: the plan of FOLDER/job.toml for machines of this `speed` beside what was run in
+# FOLDER, in one line.
 compared() {
   local link line status=0
   read -ra link <<<"${LINKS[$1]}"
-  line=$(python3 -B "$helpers/check_plan.py" build/bin/trefoil "$3" "${link[@]}" "${@:4}") || status=$?
+  line=$(python3 -B "$helpers/check_plan.py" build/bin/trefoil "$3" "${link[@]}" "${4:-1}" --speed "$speed" "${@:5}") || status=$?
   echo "$1, $2: $line$([ "$status" = 0 ] || echo ' NOT AS PLANNED')"
   return "$status"
 }

@@ -76,6 +76,10 @@ class Plan(ProgramTest):
         text = self.succeed("plan", "--job", self.job, "--rtt-ms", 40, "--mbit", 100)
         self.assertRegex(text, r"The run, latency form: \d+ rounds; the parties send .* MB and .* MB; about \d+ s on this link\n"
                                r"A number of a row has .*\nA party needs .* MB of memory at least\n")
+        fast = self.planned("--rtt-ms", 40, "--mbit", 100, "--speed", 4)["run_costs"]
+        self.assertLess(fast[0]["seconds"], far[0]["seconds"])
+        self.assertEqual(dict(fast[0], seconds=0), dict(far[0], seconds=0))
+        self.fail_with(2, "--speed: found without --rtt-ms and --mbit", "plan", "--job", self.job, "--speed", 2)
         self.fail_with(2, "--mbit: found without --rtt-ms", "plan", "--job", self.job, "--mbit", 100)
         self.fail_with(2, "--rtt-ms", "plan", "--job", self.job, "--mbit", 100, "--rtt-ms", -1)
 

@@ -26,6 +26,23 @@ double Computing(const TrainingSettings& settings) {
                            {.message_seconds = 0, .bytes_per_second = 1e15});
 }
 
+/// What passes over links takes as long as before, and the run would choose as before.
+TEST(PlannedRunSeconds, AreShorterByWhatFastMachinesComputeLess) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  protocols::Link link{.message_seconds = 0.01, .bytes_per_second = 1e6};
+  const double slow = PlannedRunSeconds(settings, protocols::Form::kBulk, link);
+  link.speed = 4;
+  EXPECT_NEAR(slow - PlannedRunSeconds(settings, protocols::Form::kBulk, link), Computing(settings) * 3 / 4,
+              1e-6);
+  for (const double seconds : {1e-6, 1e-4, 1e-2}) {
+    link = {.message_seconds = seconds, .bytes_per_second = 1e9};
+    const auto form = PlannedForm(settings, link);
+    link.speed = 100;
+    EXPECT_EQ(PlannedForm(settings, link), form);
+  }
+}
+
 TEST(PlannedRunSeconds, CountEpsilonsOfLossDistributionsOnceAMark) {
   TrainingSettings settings = testing_support::SmallSettings();
   settings.sigma = 2;
@@ -193,6 +210,9 @@ TEST(SessionCost, AddsComputation) {
     EXPECT_GT(session.Seconds(work, link), nothing + 0.1);
     EXPECT_LT(session.Seconds(work, link), nothing + 1000);
   }
+  auto fast = link;
+  fast.speed = 4;
+  EXPECT_NEAR(session.Seconds({.comparison_seconds = 3}, fast), (nothing + 3) / 4, 1e-9);
 }
 
 }  // namespace
