@@ -100,8 +100,8 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
       "The noise multiplier of any two parties' noise together; one record changes one count by 1.");
   });
   v("delta", s.delta, kDeltas, Default(kDeltaOfPure).Unless(s.gaussian),
-    "Required with Gaussian noise; with the others ε holds at δ = 0, and an outsider's of Laplace noise is "
-    "less at this.");
+    "Required with Gaussian noise; with the others `epsilon` holds at δ = 0. Every ε that is said is at "
+    "this.");
   v.When(gaussian, [&] {
     v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
   });

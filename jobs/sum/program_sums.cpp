@@ -24,10 +24,10 @@ std::filesystem::path PlaceOf(std::int64_t call) { return fmt::format("call {}",
 
 ProgramSums::ProgramSums(const SumSettings& job, VectorProgram& program, std::int64_t most,
                          RandomStream coins)
-    : job_(job), program_(program), records_(program.records()), coins_(std::move(coins)) {
-  if (records_ < 0 || records_ > most)
+    : job_(job), program_(program), most_(most), records_(program.records()), coins_(std::move(coins)) {
+  if (records_ < 0 || records_ > most_)
     data::ThrowDataError(kProgram, "", fmt::format("{}", records_),
-                         fmt::format("at most the {} that the job declares", most));
+                         fmt::format("at most the {} that the job declares", most_));
   const auto keys = program.keys();
   const auto wanted = job.groups() ? static_cast<std::size_t>(records_) : 0;
   if (keys.size() != wanted)
@@ -103,7 +103,8 @@ std::optional<RingMatrix> ProgramSums::SumOfOwner(std::span<const std::int64_t> 
     data::ThrowDataError(PlaceOf(call_), "", fmt::format("{} numbers", vector.size()),
                          fmt::format("one vector of {} numbers", dimension));
   RequireFinite(vector, 0, PlaceOf(call_));
-  return RoundedOwnersSum(job_, vector, records_, PlaceOf(call_));
+  // By what is declared: whether a session ends must not depend on how many records there are.
+  return RoundedOwnersSum(job_, vector, most_, PlaceOf(call_));
 }
 
 }  // namespace trefoil::jobs

@@ -39,6 +39,7 @@ class ProgramSums {
 
   const SumSettings& job_;
   VectorProgram& program_;
+  std::int64_t most_;  ///< records that the job declares of this party
   std::int64_t records_;
   std::vector<std::int64_t> groups_{};
   RandomStream coins_;
