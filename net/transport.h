@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+
 namespace trefoil::net {
 
 inline constexpr int kParties = 3;
@@ -91,8 +93,8 @@ class Transport {
   void CountOffline(int peer, std::uint64_t bytes);
 
   /// The next message of `peer` of that phase, which must have exactly `expected_bytes`.
-  /// Throws NetworkError if a peer is lost, silent for too long, or aborted (BudgetError where
-  /// its privacy budget was why); ProtocolError on a wrong length.
+  /// Throws NetworkError if a peer is lost or silent for too long, AbortedError if it aborted (BudgetError
+  /// where its privacy budget was why); ProtocolError on a wrong length.
   [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes, Phase phase = Phase::kOnline);
 
   /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender
@@ -139,5 +141,15 @@ class Transport {
 /// The text for an abort reason as received from `peer`: "aborted: its data is not what the job declares",
 /// ...
 [[nodiscard]] const char* Describe(AbortCode code);
+
+/// A peer has told this party to stop, for a reason that is its own. Its text is Describe's.
+class AbortedError : public NetworkError {
+ public:
+  AbortedError(int peer, AbortCode code) : NetworkError(peer, Describe(code)), code_(code) {}
+  [[nodiscard]] AbortCode code() const { return code_; }
+
+ private:
+  AbortCode code_;
+};
 
 }  // namespace trefoil::net

@@ -22,6 +22,13 @@ net::AbortReason ReasonFor(const std::exception& error) {
   return {};
 }
 
+bool WouldBeRefusedAgain(const std::exception& error) {
+  if (const auto* aborted = dynamic_cast<const net::AbortedError*>(&error))
+    return aborted->code() == net::AbortCode::kData;
+  const auto code = ExitCodeOf(error);
+  return code == kData || code == kBudget;
+}
+
 void AbortWithReason(net::Transport& links) noexcept {
   net::AbortReason reason;
   try {

@@ -9,6 +9,9 @@ namespace trefoil::runtime {
 /// text.
 [[nodiscard]] net::AbortReason ReasonFor(const std::exception& error);
 
+/// Whether the same data and the same ledgers would be refused again: here, or at the peer that has said so.
+[[nodiscard]] bool WouldBeRefusedAgain(const std::exception& error);
+
 /// Tells both peers to stop, as net::Transport::Abort does, and why: by the exception that the calling thread
 /// handles, where there is one.
 void AbortWithReason(net::Transport& links) noexcept;

@@ -10,7 +10,8 @@ namespace trefoil::net {
 Failure FailureOf(int peer, AbortCode code) {
   return {.kind = code == AbortCode::kBudget ? Failure::Kind::kBudget : Failure::Kind::kNetwork,
           .peer = peer,
-          .cause = Describe(code)};
+          .cause = Describe(code),
+          .told = code};
 }
 
 Failure FailureOf(int self, int sender, const AbortReason& reason) {
@@ -41,6 +42,7 @@ void Throw(const Failure& failure) {
     throw BudgetError("party " + std::to_string(failure.peer) + ": " + failure.cause);
   }
   if (failure.kind == Failure::Kind::kMemory) throw std::bad_alloc();
+  if (failure.told) throw AbortedError(failure.peer, *failure.told);
   throw NetworkError(failure.peer, failure.cause);
 }
 

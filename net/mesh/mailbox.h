@@ -18,6 +18,7 @@ struct Failure {
   Kind kind = Kind::kNetwork;
   int peer = -1;  ///< whom it is about; -1: this party itself
   std::string cause;
+  std::optional<AbortCode> told{};  ///< by `peer`, of itself
 };
 
 /// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget
@@ -29,8 +30,8 @@ struct Failure {
 /// alone, the failure is of kind kProtocol.
 [[nodiscard]] Failure FailureOf(int self, int sender, const AbortReason& reason);
 
-/// Throws the failure as NetworkError, ProtocolError, BudgetError or, where this party lacks memory,
-/// std::bad_alloc.
+/// Throws the failure as NetworkError (AbortedError where the peer told it), ProtocolError, BudgetError or,
+/// where this party lacks memory, std::bad_alloc.
 [[noreturn]] void Throw(const Failure& failure);
 
 /// Where the I/O thread puts what arrives and the protocols' threads, one a lane, wait for it. All functions

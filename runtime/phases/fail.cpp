@@ -44,15 +44,9 @@ int EndWithOwnResults(PartyRun& run, const std::exception& error) {
   return kDone;
 }
 
-/// Whether the same data and the same ledgers would be refused again, here or at the peer that says so.
-bool RefusesAgain(const RankFailure& failure) {
-  return failure.code == kBudget || failure.code == kData ||
-         failure.cause.ends_with(net::Describe(net::AbortCode::kData));
-}
-
 /// How an operator may go on after a failure.
 void SayHowToGoOn(PartyRun& run, const RankFailure& failure) {
-  if (RefusesAgain(failure)) return;
+  if (failure.refused_again) return;
   if (!run.state || run.state->claim().run_id.empty()) return;
   run.session.Say(fmt::format(
       "the run can go on: start all three parties with --resume --out and their run directories, here {}",
@@ -61,7 +55,10 @@ void SayHowToGoOn(PartyRun& run, const RankFailure& failure) {
 
 /// `error`, or what another rank has failed with before, by which this one was ended.
 RankFailure FailureOf(PartyRun& run, const std::exception& error) {
-  RankFailure own{.code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = Explain(error, run)};
+  RankFailure own{.code = ExitCodeOf(error),
+                  .reason = ReasonFor(error),
+                  .cause = Explain(error, run),
+                  .refused_again = WouldBeRefusedAgain(error)};
   if (run.group == nullptr) return own;
   const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
   if (auto first = run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)))

@@ -43,18 +43,27 @@ struct Notice {
   int rank = 0;
   int code = 0;
   net::AbortReason reason{};
+  bool refused_again = false;
   std::array<char, 480> cause{};
 };
 
 Notice NoticeOf(Kind kind, const RankFailure& failure) {
-  Notice notice{.kind = kind, .rank = failure.rank, .code = failure.code, .reason = failure.reason};
+  Notice notice{.kind = kind,
+                .rank = failure.rank,
+                .code = failure.code,
+                .reason = failure.reason,
+                .refused_again = failure.refused_again};
   std::copy_n(failure.cause.begin(), std::min(failure.cause.size(), notice.cause.size() - 1),
               notice.cause.begin());
   return notice;
 }
 
 RankFailure FailureIn(const Notice& notice) {
-  return {.rank = notice.rank, .code = notice.code, .reason = notice.reason, .cause = notice.cause.data()};
+  return {.rank = notice.rank,
+          .code = notice.code,
+          .reason = notice.reason,
+          .cause = notice.cause.data(),
+          .refused_again = notice.refused_again};
 }
 
 /// For calls of MPI that nothing else could end: prints `line`, and ends the process by `end`, unless it is

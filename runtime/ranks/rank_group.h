@@ -33,10 +33,11 @@ inline constexpr std::chrono::milliseconds kCauseComes{3000};
 
 /// Why a party's run ends on all its ranks.
 struct RankFailure {
-  int rank = 0;               ///< which found it
-  int code = 0;               ///< with which the program ends
-  net::AbortReason reason{};  ///< for the peers
-  std::string cause{};        ///< a line for the operator
+  int rank = 0;                ///< which found it
+  int code = 0;                ///< with which the program ends
+  net::AbortReason reason{};   ///< for the peers
+  std::string cause{};         ///< a line for the operator
+  bool refused_again = false;  ///< WouldBeRefusedAgain
 };
 
 /// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that waiting and

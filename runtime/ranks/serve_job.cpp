@@ -28,7 +28,8 @@ RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, 
   return {.rank = rank,
           .code = ExitCodeOf(error),
           .reason = ReasonFor(error),
-          .cause = fmt::format("party {}, rank {}: {}", party, rank, cause)};
+          .cause = fmt::format("party {}, rank {}: {}", party, rank, cause),
+          .refused_again = WouldBeRefusedAgain(error)};
 }
 
 void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::MeshTransport& mesh) {

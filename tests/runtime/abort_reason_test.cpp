@@ -17,15 +17,26 @@ TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
   EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
 }
 
+TEST(WouldBeRefusedAgain, AsksTheErrorAndNotItsText) {
+  const std::string words = net::Describe(net::AbortCode::kData);
+  EXPECT_TRUE(WouldBeRefusedAgain(DataError("row 3: found \"x\", expected a number")));
+  EXPECT_TRUE(WouldBeRefusedAgain(BudgetError("party 1: " + words)));
+  EXPECT_TRUE(WouldBeRefusedAgain(net::AbortedError(1, net::AbortCode::kData)));
+  EXPECT_FALSE(WouldBeRefusedAgain(net::AbortedError(1, net::AbortCode::kStopped)));
+  EXPECT_FALSE(WouldBeRefusedAgain(NetworkError(1, words)));
+  EXPECT_FALSE(WouldBeRefusedAgain(NetworkError(1, "lost (reported by party 2)")));
+}
+
 // Party 1 finds a message of a wrong length, of which its links know nothing: the third names who sent it.
 TEST(TellingPeers, NamesWhoBrokeTheProtocolAndNotWhoFoundIt) {
   TestMesh mesh;
-  const auto outcomes = net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
-    TellingPeers(transport, [&] {
-      if (self == 0) transport.Send(1, net::Bytes(4));
-      (void)transport.Receive(self == 1 ? 0 : 1, 3);
-    });
-  });
+  const auto outcomes =
+      net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
+        TellingPeers(transport, [&] {
+          if (self == 0) transport.Send(1, net::Bytes(4));
+          (void)transport.Receive(self == 1 ? 0 : 1, 3);
+        });
+      });
   EXPECT_EQ(outcomes[1].text, "party 0 sent a message of 4 bytes, expected 3");
   EXPECT_EQ(outcomes[0].text.find("party 0: broke the protocol, as party 1 found"), 0U) << outcomes[0].text;
   EXPECT_EQ(outcomes[2].peer, 0) << outcomes[2].text;
@@ -34,12 +45,18 @@ TEST(TellingPeers, NamesWhoBrokeTheProtocolAndNotWhoFoundIt) {
 
 TEST(TellingPeers, SaysThatDataIsWrongAndRethrows) {
   TestMesh mesh;
-  const auto outcomes = net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
-    TellingPeers(transport, [&] {
-      if (self == 1) throw DataError("no such row");
-      (void)transport.Receive(1, 3);
-    });
-  });
+  const auto outcomes =
+      net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
+        TellingPeers(transport, [&] {
+          if (self == 1) throw DataError("no such row");
+          try {
+            (void)transport.Receive(1, 3);
+          } catch (const std::exception& error) {
+            EXPECT_TRUE(WouldBeRefusedAgain(error));
+            throw;
+          }
+        });
+      });
   EXPECT_EQ(outcomes[1].text, "no such row");
   for (const int other : {0, 2}) {
     const auto& text = outcomes.at(static_cast<std::size_t>(other)).text;
@@ -49,15 +66,16 @@ TEST(TellingPeers, SaysThatDataIsWrongAndRethrows) {
 
 TEST(TellingPeers, ReturnsWhatTheBodyReturns) {
   TestMesh mesh;
-  const auto outcomes = net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
-    EXPECT_EQ(TellingPeers(transport, [&] { return self + 1; }), self + 1);
-    for (int peer = 0; peer < net::kParties; ++peer) {
-      if (peer != self) transport.Send(peer, net::Bytes(1));
-    }
-    for (int peer = 0; peer < net::kParties; ++peer) {
-      if (peer != self) (void)transport.Receive(peer, 1);  // the links stand still
-    }
-  });
+  const auto outcomes =
+      net::testing_support::RunParties(mesh, {0, 1, 2}, [](int self, net::MeshTransport& transport) {
+        EXPECT_EQ(TellingPeers(transport, [&] { return self + 1; }), self + 1);
+        for (int peer = 0; peer < net::kParties; ++peer) {
+          if (peer != self) transport.Send(peer, net::Bytes(1));
+        }
+        for (int peer = 0; peer < net::kParties; ++peer) {
+          if (peer != self) (void)transport.Receive(peer, 1);  // the links stand still
+        }
+      });
   for (const auto& outcome : outcomes) EXPECT_EQ(outcome.text, "");
 }
 

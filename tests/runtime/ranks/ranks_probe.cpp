@@ -149,7 +149,8 @@ void Silent(RankGroup& group) {
   Without(group, [] { std::raise(SIGSTOP); });
 }
 void Ended(RankGroup& group) {
-  Without(group, [&] { group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data"}); });
+  Without(group,
+          [&] { group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data", .refused_again = true}); });
 }
 void Aborted(RankGroup& group) {
   Without(group, [&] {
@@ -231,7 +232,8 @@ int Run(const std::string& what) {
     RankFailure failure{.rank = rank, .code = 9, .cause = error.what()};
     if (dynamic_cast<const RanksEnded*>(&error) != nullptr)
       failure = group->Failure(kCauseComes).value_or(failure);
-    if (rank == 0) std::cout << "rank 0: " << error.what() << "; " << failure.cause << std::endl;
+    const char* again = failure.refused_again ? ", again and again" : "";
+    if (rank == 0) std::cout << "rank 0: " << error.what() << "; " << failure.cause << again << std::endl;
     group->End(failure);
   }
 }

@@ -76,7 +76,7 @@ class Ranks(unittest.TestCase):
         self.assertLess(seconds, 30)
 
     def test_a_rank_that_fails_has_rank_0_end_all_with_its_code(self):
-        for what, cause in (("ended", "rank 1: bad data"), ("aborted", "rank 1: behind an Abort")):
+        for what, cause in (("ended", "rank 1: bad data, again and again"), ("aborted", "rank 1: behind an Abort")):
             output, code, seconds = mpirun(what)
             # Rank 2, which hears of an Abort, says that its calls have ended, too.
             self.assertRegex(output, rf"\Arank 0: party 2: rank [12] of this party has failed; {cause}\n\Z")
