@@ -169,9 +169,7 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, TableReader& reader, 
   std::vector<std::string> names = reader.fields();
   if (names.size() == 1 && HasSeparator(names[0]) && !Declares(spec, names[0]))
     ThrowDataError(reader.path(), where, "one column " + Quote(names[0]), "columns" + SeparatorHint(spec));
-  if (names.size() > 1 && names.back().empty() && !Declares(spec, ""))
-    ThrowDataError(reader.path(), where, "a separator at the end of the lines",
-                   "none, or a name for the last column");
+  if (!Declares(spec, "")) RequireLastName(reader.path(), where, names);
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1) {
       ThrowDataError(reader.path(), where, "column " + Quote(name) + " twice", "each column once");

@@ -128,6 +128,12 @@ void RequireNewlines(const std::filesystem::path& path, std::string_view content
 
 }  // namespace
 
+void RequireLastName(const std::filesystem::path& path, std::string_view where,
+                     const std::vector<std::string>& names) {
+  if (names.size() > 1 && names.back().empty())
+    ThrowDataError(path, where, "a separator at the end of the lines", "none, or a name for the last column");
+}
+
 CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect, Sha256* on_disk)
     : path_(path),
       dialect_(dialect),

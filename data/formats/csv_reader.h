@@ -24,6 +24,11 @@ struct CsvDialect {
 /// At the start of a file: what follows is UTF-8, whatever its dialect says.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+/// Throws DataError at `where` if the last of several names is empty, as a separator at the end of a header's
+/// line makes it.
+void RequireLastName(const std::filesystem::path& path, std::string_view where,
+                     const std::vector<std::string>& names);
+
 /// Reads a CSV file record by record: separators, fields in double quotes with "" for a quote (they may hold
 /// separators and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are
 /// skipped; blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source:

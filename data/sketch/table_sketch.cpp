@@ -180,9 +180,7 @@ void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
     ThrowDataError(path, "", "one column",
                    file.form.query ? "the label and others"
                                    : "several, with , ; | or a tab between fields, not blanks alone");
-  if (!file.names.empty() && !file.form.query && file.names.back().empty())
-    ThrowDataError(path, "header", "a separator at the end of the lines",
-                   "none, or a name for the last column");
+  if (!file.form.query) RequireLastName(path, "header", file.names);
   std::set<std::string> seen;
   for (const auto& name : file.names) {
     if (name.empty())
