@@ -19,11 +19,15 @@ using Records = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kRecordsForForm = 1000;
 
-Records ReadSome(const std::filesystem::path& path, const CsvDialect& dialect, std::size_t most) {
+/// The first records of a file, without a form.
+FileRecords ReadSome(const std::filesystem::path& path, const CsvDialect& dialect, std::size_t most) {
   CsvReader reader(path, dialect);
-  Records records;
-  while (records.size() < most && reader.Next()) records.push_back(reader.fields());
-  return records;
+  FileRecords file;
+  while (file.records.size() < most && reader.Next()) {
+    file.records.push_back(reader.fields());
+    file.rows.push_back(reader.row());
+  }
+  return file;
 }
 
 /// How many records have as many fields as most have, if these are several.
@@ -60,7 +64,7 @@ char SeparatorOf(const std::filesystem::path& path) {
     std::size_t count = 0;
     std::size_t records = 0;
     try {
-      const auto widths = WidthsOf(ReadSome(path, {.separator = separator}, kRecordsForForm));
+      const auto widths = WidthsOf(ReadSome(path, {.separator = separator}, kRecordsForForm).records);
       count = RecordsOfOneWidth(widths);
       records = widths.size();
     } catch (const DataError&) {
@@ -83,7 +87,7 @@ bool IsAscii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-Records ReadAll(const std::filesystem::path& path, CsvDialect& dialect) {
+FileRecords ReadAll(const std::filesystem::path& path, CsvDialect& dialect) {
   if (IsAscii(ReadFile(path))) return ReadSome(path, dialect, SIZE_MAX);
   for (const auto encoding : {Encoding::kUtf8, Encoding::kWindows1252}) {
     dialect.encoding = encoding;
@@ -147,7 +151,7 @@ bool HasHeader(const Records& records, char decimal) {
 
 FileRecords RecordsOfQuery(const DataFiles& files) {
   const auto reader = OpenQuery(files, '.');
-  FileRecords table{.form = {.header = true, .query = true}, .records = {}, .names = {}};
+  FileRecords table{.form = {.header = true, .query = true}, .records = {}, .rows = {}, .names = {}};
   (void)reader->Next();
   table.names = reader->fields();
   while (reader->Next()) table.records.push_back(reader->fields());
@@ -172,15 +176,16 @@ bool IsUsualMark(const std::string& text) {
 FileRecords ReadRecordsOf(const DataFiles& files, std::optional<bool> header) {
   if (!files.query.empty()) return RecordsOfQuery(files);
   const auto& path = files.file;
-  FileRecords file;
-  file.form.dialect.separator = SeparatorOf(path);
-  file.records = ReadAll(path, file.form.dialect);
+  CsvDialect dialect{.separator = SeparatorOf(path)};
+  auto file = ReadAll(path, dialect);
+  file.form.dialect = dialect;
   if (file.records.empty()) ThrowDataError(path, "", "an empty file", "records");
   file.form.decimal = DecimalOf(file.records, file.form.dialect.separator);
   file.form.header = header ? *header : HasHeader(file.records, file.form.decimal);
   if (!file.form.header) return file;
   file.names = std::move(file.records.front());
   file.records.erase(file.records.begin());
+  file.rows.erase(file.rows.begin());
   if (file.records.empty()) ThrowDataError(path, "", "a header alone", "records below it");
   return file;
 }

@@ -21,6 +21,7 @@ struct FileForm {
 struct FileRecords {
   FileForm form;                                  ///< but `missing`
   std::vector<std::vector<std::string>> records;  ///< without the header
+  std::vector<std::size_t> rows;                  ///< of a file: the line that each begins on, from 1
   std::vector<std::string> names;                 ///< the header's, or none
 };
 
