@@ -55,7 +55,7 @@ class RecordEncoder {
     const auto& fields = reader_.fields();
     if (fields.size() != names_.size()) {
       const bool other = fields.size() == 1 && HasSeparator(fields[0]);
-      ThrowDataError(reader_.path(), reader_.Place(), std::to_string(fields.size()) + " fields",
+      ThrowDataError(reader_.path(), reader_.Place(), FieldsText(fields, names_.size()),
                      std::to_string(names_.size()) + (other ? SeparatorHint(spec_) : ""));
     }
     x.resize(x.size() + static_cast<std::size_t>(spec_.features), 0.0F);

@@ -134,6 +134,11 @@ void RequireLastName(const std::filesystem::path& path, std::string_view where,
     ThrowDataError(path, where, "a separator at the end of the lines", "none, or a name for the last column");
 }
 
+std::string FieldsText(const std::vector<std::string>& fields, std::size_t expected) {
+  const auto count = std::to_string(fields.size()) + " fields";
+  return fields.size() > expected ? count + ", the last " + Quote(fields.back()) : count;
+}
+
 CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect, Sha256* on_disk)
     : path_(path),
       dialect_(dialect),

@@ -29,6 +29,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 void RequireLastName(const std::filesystem::path& path, std::string_view where,
                      const std::vector<std::string>& names);
 
+/// "5 fields" for an error line of a record that is not of so many, with the last of them where they are more.
+[[nodiscard]] std::string FieldsText(const std::vector<std::string>& fields, std::size_t expected);
+
 /// Reads a CSV file record by record: separators, fields in double quotes with "" for a quote (they may hold
 /// separators and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are
 /// skipped; blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source:

@@ -172,8 +172,7 @@ void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
   for (std::size_t k = 0; k < file.records.size(); ++k) {
     if (file.records[k].size() == width) continue;
     ThrowDataError(
-        path, std::string("row ").append(std::to_string(file.rows.at(k))),
-        std::to_string(file.records[k].size()) + " fields",
+        path, std::string("row ").append(std::to_string(file.rows.at(k))), FieldsText(file.records[k], width),
         std::to_string(width) + (file.form.header ? ", as the header has" : ", as the first line has"));
   }
   if (width == 1)

@@ -312,8 +312,8 @@ class InitJob(ProgramTest):
         texts = self.table("".join(f"text{k},{k % 2}\n" for k in range(30)), "texts.csv")
         self.fail_with(2, "columns: found none beside the label to learn from", "init-job", texts, *out)
         for content, cause in (("1 2 a\n3 4 b\n", "found one column, expected several, with , ; | or a tab between fields"),
-                               ("# of 2024\n1,a\n2,b\n", "row 2: found 2 fields, expected 1, as the header has"),
-                               ("a\na,1\nb,2\n", "row 2: found 2 fields, expected 1, as the first line has"),
+                               ("# of 2024\n1,a\n2,b\n", 'row 2: found 2 fields, the last "a", expected 1, as the header has'),
+                               ("a\na,1\nb,2\n", 'row 2: found 2 fields, the last "1", expected 1, as the first line has'),
                                (",a,y\n0,1,2\n1,3,4\n", 'found a column without a name, expected a name for each (of pandas'),
                                ("x,y\r1,a\r2,b\r", "row 1: found carriage returns as line ends, expected newlines"),
                                ('no\ta "b" c\nyes\t"it is, I said\nno\td, e\n', "row 2: found a quoted field without an end")):
@@ -322,7 +322,7 @@ class InitJob(ProgramTest):
         self.fail_with(2, "more than 20 texts, expected numbers, or classes", "init-job", many, *out)
         self.fail_with(2, "missing values, expected rows with a label", "init-job", self.table("1,a\n2,?\n3,b\n", "m.csv"), *out)
         self.fail_with(4, "an empty file", "init-job", self.table("", "empty.csv"), *out)
-        self.fail_with(4, "2 fields, expected 3", "init-job", self.table("1,2,3\n1,2\n1,2,3\n", "ragged.csv"), *out)
+        self.fail_with(4, "row 2: found 2 fields, expected 3", "init-job", self.table("1,2,3\n1,2\n1,2,3\n", "ragged.csv"), *out)
         self.fail_with(4, "nothing.csv", "init-job", "nothing.csv", *out)
         self.write("odd.toml", 'colour = "red"\n')
         self.fail_with(2, 'found an answer "colour" to no question', "init-job", "table.csv", *out, "--answers", "odd.toml")

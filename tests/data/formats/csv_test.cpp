@@ -169,7 +169,7 @@ TEST(ReadCsv, IgnoresLabelsWhereverTheyAre) {
     return ErrorText<DataError>([&] { (void)ignoring(content, spec); });
   };
   EXPECT_THAT(error("50,nurse,x\n30,pilot,x,no\n", PeopleSpec(false)),
-              HasSubstr("found 4 fields, expected 3"));
+              HasSubstr("found 4 fields, the last \"no\", expected 3"));
   EXPECT_THAT(error("50,nurse,x,no\n30,pilot,x\n", PeopleSpec(false)),
               HasSubstr("found 3 fields, expected 4"));
   EXPECT_THAT(error("50,nurse\n", PeopleSpec(false)), HasSubstr("found 2 fields, expected 4"));
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "row 1, column \"rich\": found \"?\", expected one of"},
         BadContent{"short_row", false, "1,nurse,,no\n1,nurse,no\n", "row 2: found 3 fields, expected 4"},
         BadContent{"long_row", true, "age,job,note,rich\n1,nurse,,no,\n",
-                   "row 2: found 5 fields, expected 4"},
+                   "row 2: found 5 fields, the last \"\", expected 4"},
         BadContent{"missing_column", true, "age,job,rich\n", "row 1: found no column \"note\", expected"},
         BadContent{"missing_label_column", true, "age,job,note\n",
                    "row 1: found no column \"rich\", expected"},
