@@ -204,8 +204,15 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
   bool has_room = ExamineRoom(doctor, *job, party.id);
   const auto store = jobs::OpenStoreOf(*job, party, files.party_file, files.open_store);
   for (const auto& input : job->Inputs(party, files.party_file, {})) {
+    jobs::Loaded found;
     const bool loaded = doctor.Try(
-        input.what, [&] { return input.load().said; }, input.mend.empty() ? kMendData : input.mend);
+        input.what,
+        [&] {
+          found = input.load();
+          return found.said;
+        },
+        input.mend.empty() ? kMendData : input.mend);
+    for (const auto& line : found.warnings) Doctor::Warn(input.what + ", to the owner alone", line);
     has_room = has_room || ExamineRoom(doctor, *job, party.id);
     if (!loaded) return job->Json();  // what follows may need it
   }

@@ -240,6 +240,13 @@ class Histogram(ProgramTest):
         self.local(*prepared())
         check = ("check", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--wait", "50ms")
         self.assertIn("pass  data: 35 records as the job declares them", self.run_program(*check).stdout)
+        table = self.folder / "run/party-0/data/train.csv"
+        kept = table.read_text()
+        for content, warned in (("id,colour\n", r"data\.rows declares 40 rows for this party, and its file has 0: "),
+                                ("id,colour\n1,pink\n2,grey\n", "2 of 2 records have none of the declared values, and count for none; ")):
+            table.write_text(content)
+            self.assertRegex(self.run_program(*check).stdout, f"(?m)^warn  data, to the owner alone: {warned}")
+        table.write_text(kept)
         self.write("run/job.toml", (self.folder / "run/job.toml").read_text().replace("[40,40,40]", "[4,40,40]")
                    .replace("[40, 40, 40]", "[4, 40, 40]"))
         self.assertIn("found 35 records, expected at most the 4", self.run_program(*check).stdout)
