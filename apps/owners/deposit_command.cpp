@@ -3,6 +3,7 @@
 #include <ctime>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/cli/command.h"
 #include "apps/owners/batches_text.h"
@@ -29,7 +30,8 @@ struct DepositOptions {
   std::string query;
   std::string feature_model;
   std::size_t threads = 0;
-  deposit::DepositTerms terms;
+  std::optional<std::uint64_t> capacity{};
+  deposit::DepositTerms terms;  ///< but the capacity
   std::string out;
   bool send = false;
 };
@@ -38,17 +40,17 @@ struct DepositOptions {
 void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
   const auto most = deposit::LargestCapacity(deposit::LayoutOf(study.records));
   if (const auto batches = deposit::RowsOfBatches(study.records)) {
-    if (options.terms.capacity > 0)
+    if (options.capacity)
       throw ConfigError(fmt::format("--capacity: found {}, expected none: the study's batches have {} rows",
-                                    options.terms.capacity, *batches));
+                                    *options.capacity, *batches));
     if (jobs::IsToPredict(options.terms.purpose))
       throw ConfigError(fmt::format(
           "--purpose: found \"{}\", expected another: rows to predict are for a study without batches",
           options.terms.purpose));
-  } else if (options.terms.capacity < 1 || options.terms.capacity > most) {
+  } else if (!options.capacity || *options.capacity < 1 || *options.capacity > most) {
     throw ConfigError(
         fmt::format("--capacity: found {}, expected 1 to {}, the most of this study in one file",
-                    options.terms.capacity, most));
+                    options.capacity ? std::to_string(*options.capacity) : "none", most));
   }
   if (study.records.added_up() && jobs::IsToPredict(options.terms.purpose))
     throw ConfigError(
@@ -80,7 +82,7 @@ data::Table LoadOwn(const DepositOptions& options, const jobs::RecordSchema& rec
       records, files, {.threads = options.threads, .labels = labels, .feature_model = options.feature_model});
   const auto rows = static_cast<std::uint64_t>(own.table.x.rows());
   const auto& batches = records.store.batches;
-  const auto most = batches ? static_cast<std::uint64_t>(batches->records) : options.terms.capacity;
+  const auto most = batches ? static_cast<std::uint64_t>(batches->records) : options.capacity.value();
   if (rows > most) {
     throw DataError(fmt::format("{}: found {} rows, expected at most the {} of {}", files.place().string(),
                                 rows, most, batches ? "the study's batches" : "--capacity"));
@@ -93,7 +95,7 @@ void MakeFiles(const DepositOptions& options, const deposit::Study& study) {
   CheckTerms(options, study);
   const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);
   auto terms = options.terms;
-  terms.capacity = deposit::RowsOfBatches(study.records).value_or(terms.capacity);
+  terms.capacity = deposit::RowsOfBatches(study.records).value_or(options.capacity.value_or(0));
   if (study.records.store.batches) std::cout << BatchesText(study.records) << std::flush;
   const auto table = LoadOwn(options, study.records);
   terms.time = static_cast<std::uint64_t>(std::time(nullptr));
@@ -142,7 +144,7 @@ void AddDeposit(CLI::App& program, Action& action) {
   command->add_option("--query", options->query,
                       "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
   command->add_option(
-      "--capacity", options->terms.capacity,
+      "--capacity", options->capacity,
       "Rows that the files are made for: all that they tell of how many records there are; of a study "
       "of batches it is the study's, and not given");
   command

@@ -213,6 +213,7 @@ class Deposits(ProgramTest):
                 self.fail_with(4, text, *self.deposit("out", files=("bad.csv",)))
         for arguments, text in [
             (self.deposit("out", capacity=0), "--capacity: found 0"),
+            ([word for word in self.deposit("out") if word not in ("--capacity", "10")], "--capacity: found none, expected 1 to "),
             (self.deposit("out", capacity=10**12), "--capacity: found 1000000000000"),
             (self.deposit("out", "--population", "a b"), '--population: found "a b"'),
             (self.deposit("out", "--purpose", ""), "--purpose: "),
