@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kAddress = "host:port with a port from 1 to 65535";
-constexpr const char* kDuration = "a time such as \"500ms\", \"120s\" or \"2m\"";
+constexpr const char* kDuration = "a time above 0, of a day at most, such as \"500ms\", \"120s\" or \"2m\"";
 
 struct HostAndPort : TextOfKind {
   HostAndPort() : TextOfKind{"host:port", kAddress} {}

@@ -73,7 +73,7 @@ class Check(CheckedParties, ProgramTest):
             "unknown key": (lambda: self.edit("party.toml", "(?m)^start =", "strat ="), 2,
                             "party file: .*unknown key timeouts.strat; did you mean timeouts.start"),
             "no duration": (lambda: self.edit("party.toml", '(?m)^peer = "10s"', 'peer = "10"'), 2,
-                            "party file: .*timeouts.peer: .*expected a time such as"),
+                            "party file: .*timeouts.peer: .*expected a time above 0, of a day at most, such as"),
             "itself as a peer": (lambda: self.edit("party.toml", r"(?m)^id = 2", "id = 0"), 2, "party file: .*id"),
             "data of another format": (lambda: self.edit("party.toml", r'(?ms)^x = .*?y = "[^"]*"', 'file = "data/train.csv"'), 2,
                                        "data: the party file names data by file, expected x and y, which the job's data.format has: correct"),

@@ -233,7 +233,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "p.toml:10: peer.id: found 2, expected each other party once"},
         EditCase{
             "duration", "\"500ms\"", "\"500\"",
-            "p.toml:21: timeouts.peer: found \"500\", expected a time such as \"500ms\", \"120s\" or \"2m\""},
+            "p.toml:21: timeouts.peer: found \"500\", expected a time above 0, of a day at most, such as "
+            "\"500ms\", \"120s\" or \"2m\""},
         EditCase{"labels_missing", "y = \"data/labels\"\n", "",
                  "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
         EditCase{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
@@ -264,7 +265,7 @@ class BadDurationTest : public testing::TestWithParam<const char*> {};
 TEST_P(BadDurationTest, IsRefused) { EXPECT_THROW((void)ParseDuration(GetParam()), ConfigError); }
 INSTANTIATE_TEST_SUITE_P(Durations, BadDurationTest,
                          testing::Values("", "s", "0s", "-1s", "1", "1h", "1.5s", "1 s",
-                                         "99999999999999999999s", "25000000000000m"));
+                                         "99999999999999999999s", "25000000000000m", "86401s"));
 
 TEST(CheckKeyMode, WantsOwnerOnly) {
   const TemporaryFolder folder;
