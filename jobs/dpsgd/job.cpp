@@ -142,6 +142,11 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
 
 std::vector<std::string> DpsgdJob::Advice() const {
   auto lines = NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
+  if (job_.training.checkpoint_every > settings_.steps)
+    lines.push_back(
+        fmt::format("training.checkpoint_every, {}, is above the {} steps: no checkpoint is kept between "
+                    "the first step and the last, and a run that ends there does all its steps again",
+                    job_.training.checkpoint_every, settings_.steps));
   if (!settings_.standardisation) return lines;
   for (auto& line : MeansAdvice(job_, *settings_.standardisation)) lines.push_back(std::move(line));
   return lines;

@@ -197,6 +197,18 @@ TEST(DpsgdJob, PlansTheMemoryOfFurtherStepsOfRowsInWords) {
             2.0 * (2 * 10'854 + 10'853) * (88 + 3) * 8);
 }
 
+TEST(DpsgdJob, NotesCheckpointsThatNoStepComesTo) {
+  const auto notes = [](const char* every) {
+    const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",
+                             {"training.steps=20", every});
+    return job->Advice();
+  };
+  const auto note = testing::HasSubstr("training.checkpoint_every, 21, is above the 20 steps");
+  EXPECT_THAT(notes("training.checkpoint_every=21"), testing::Contains(note));
+  for (const char* every : {"training.checkpoint_every=20", "training.checkpoint_every=0"})
+    EXPECT_THAT(notes(every), testing::Not(testing::Contains(testing::HasSubstr("checkpoint_every"))));
+}
+
 TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
   const auto error_of = [](const char* file, const std::vector<std::string>& assignments) -> std::string {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs" / file, assignments);
