@@ -32,7 +32,8 @@ void AddAudit(CLI::App& program, Action& action, jobs::JobTypes types) {
                    "Threads of each party; the default is a third of the cores")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print JSON, and no progress");
-  command->footer("Exit code 5: the bound exceeds the claim, which is refuted.");
+  command->footer(program.get_footer() +
+                  "\nExit code 5 of an audit: the bound exceeds the claim, which is refuted.");
   command->callback([options, &action] { action = [options] { return RunAudit(*options); }; });
 }
 
