@@ -22,6 +22,9 @@ inline constexpr double kBytesOfSmallFiles = 1 << 20;
   return "the checks of deposits (nor are their messages counted)" + also;
 }
 
+/// `also` of a job that opens sums of deposited rows.
+inline constexpr const char* kSumOfRows = " and the sums of their rows";
+
 /// What a job without steps costs, as declared.
 struct JobCost {
   ml::SessionCost session{};

@@ -115,7 +115,7 @@ JobCost HistogramJob::Cost() const {
   const auto slice = SliceOf(values());
   cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
                                 : ml::OpenNoisyCountsCost(slice, job().to));
-  if (OnDeposits()) cost.apart = ApartOnDeposits(" and the sums of their rows");
+  if (OnDeposits()) cost.apart = ApartOnDeposits(kSumOfRows);
   const auto counts = static_cast<double>(values());
   const auto& rows = job().data.rows;
   const auto most = static_cast<double>(SliceOf(*std::max_element(rows.begin(), rows.end())));

@@ -97,7 +97,7 @@ std::vector<std::string> StatisticsJob::Warnings() const {
 
 JobCost StatisticsJob::Cost() const {
   const auto numbers = static_cast<double>(layout_.size);
-  JobCost cost{.apart = deposited_ ? ApartOnDeposits(" and the sums of their rows") : ""};
+  JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
   cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws = numbers;
   const auto features = static_cast<double>(RecordsOf(job()).features);

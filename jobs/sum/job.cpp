@@ -161,7 +161,7 @@ void SumJob::TakeVectorsOf(VectorProgram& program) {
 }
 
 JobCost SumJob::Cost() const {
-  JobCost cost{.apart = deposited_ ? ApartOnDeposits(" and the sums of their rows") : ""};
+  JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
   const auto slice = SliceOf(job().dimension);
   cost.session.Add(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
