@@ -50,9 +50,9 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   found.missing = laid.may_miss ? at(2) : 0;
   found.count = sums.At(Statistic::kCount, 0) - found.missing;
   const double count = AtLeastOne(found.count);
+  const double of_all = NoiseOf(layout, Statistic::kCount, sigma);
   // A root is rounded alike on every machine, std::hypot is not: scales of features follow from this noise.
-  const double of_count =
-      std::sqrt(Square(NoiseOf(layout, Statistic::kCount, sigma)) + (laid.may_miss ? Square(noise) : 0));
+  const double of_count = std::sqrt(Square(of_all) + (laid.may_miss ? Square(noise) : 0));
   const double mean = std::clamp(at(0) / count, -1.0, 1.0);
   const double lost = at(1) / count;    // of the mean square, from 1
   const double most = 1 - mean * mean;  // of numbers at the two ends
@@ -61,7 +61,6 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
   const double of_variance =
       std::sqrt(Square(noise) * (1 + 4 * mean * mean) + Square((lost + 2 * mean * mean) * of_count)) / count;
-  const double of_all = NoiseOf(layout, Statistic::kCount, sigma);
   found.variance = {.value = most - lost,
                     .noise = of_variance,
                     .common = std::abs(lost + 2 * mean * mean) * of_all / count};
