@@ -52,8 +52,9 @@ def read_options():
 def prepare(options, ranks, out):
     where = ["--hosts", options.network[2]] if options.network else ["--base-port", str(free_base_port(3 * ranks))]
     data = ["--data", options.data] if options.data else []
-    subprocess.run([options.trefoil, "local", "--out", out, "--job", options.job, "--prepare", *where, *data, "--ranks", str(ranks),
-                    *(word for setting in options.settings for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
+    settings = [word for setting in options.settings for word in ("--set", setting)]
+    command = [options.trefoil, "local", "--out", out, "--job", options.job, "--prepare", *where, *data]
+    subprocess.run([*command, "--ranks", str(ranks), *settings], check=True, stdout=subprocess.DEVNULL)
     for party in range(3):
         with open(out / f"party-{party}/party.toml", "a") as file:
             file.write('\n[log]\nlevel = "debug"\n')
@@ -120,8 +121,9 @@ def text_of(ranks, runs):
 
 
 def shares(runs, alone):
-    """Of each rank its processor time times the number of ranks, over one rank's in the same turn; the middle turn's."""
-    of_turns = [[seconds * len(lanes) / one[3][0][1] for _, seconds in lanes] for (_, _, _, lanes), one in zip(runs, alone, strict=True)]
+    """Of each rank its processor time times their number, over one rank's in the same turn; the middle turn's."""
+    of_turns = [[seconds * len(lanes) / one[3][0][1] for _, seconds in lanes]
+                for (_, _, _, lanes), one in zip(runs, alone, strict=True)]
     return [statistics.median(of_rank) for of_rank in zip(*of_turns, strict=True)]
 
 
@@ -151,7 +153,8 @@ def main():
                  and bytes_ratio <= WITHIN and (max(first, *others) <= WITHIN or not options.time))
         right = right and holds
         print(f"{text_of(ranks, runs)}, of an R-th of one rank's bytes {100 * bytes_ratio:.0f} %, "
-              f"of its processor time {100 * max(others):.0f} % (rank 0 {100 * first:.0f} %){'' if holds else ' NOT AS IT HAS TO BE'}")
+              f"of its processor time {100 * max(others):.0f} % (rank 0 {100 * first:.0f} %)"
+              f"{'' if holds else ' NOT AS IT HAS TO BE'}")
     return 0 if right else 1
 
 
