@@ -130,7 +130,7 @@ std::optional<std::string> OwnMark(const Fields& fields, char decimal) {
 void TakeOwnMark(ColumnSketch& sketch, Fields& fields, const std::set<std::string>& usual, char decimal) {
   const auto mark = OwnMark(fields, decimal);
   if (!mark) return;
-  fields.erase(std::remove(fields.begin(), fields.end(), *mark), fields.end());
+  sketch.marked_rows = std::erase(fields, *mark);
   sketch.missing = true;
   sketch.marks = {*mark};
   sketch.marks.insert(sketch.marks.end(), usual.begin(), usual.end());

@@ -36,6 +36,7 @@ struct ColumnSketch {
   /// Where one text stands among numbers, which is a mark of the column's own: that, and the usual ones in
   /// the column.
   std::vector<std::string> marks{};
+  std::size_t marked_rows = 0;  ///< with the first of these
 };
 
 /// What a table holds: for its owner's eyes, to propose a job.

@@ -172,6 +172,12 @@ std::string RareText(const data::ColumnSketch& sketch) {
   return rare > 0 ? fmt::format(" ({} of them in fewer than {} rows)", rare, kRare) : "";
 }
 
+std::string RareMarkText(const data::ColumnSketch& sketch) {
+  if (sketch.marks.empty() || sketch.marked_rows >= kRare) return "";
+  return fmt::format(" (\"{}\" in fewer than {} rows, perhaps by a typing error)", sketch.marks.front(),
+                     kRare);
+}
+
 data::Column ColumnOf(const std::string& name, const std::string& answer) {
   data::Column column;
   column.name = name;

@@ -34,6 +34,9 @@ inline constexpr const char* kColumnAnswers =
 /// none is.
 [[nodiscard]] std::string RareText(const data::ColumnSketch& sketch);
 
+/// That a column's own mark is rare, likewise: then it may be a typing error.
+[[nodiscard]] std::string RareMarkText(const data::ColumnSketch& sketch);
+
 /// Throws ConfigError for an answer that is none of these.
 [[nodiscard]] data::Column ColumnOf(const std::string& name, const std::string& answer);
 

@@ -107,7 +107,8 @@ bool AskColumns(const std::vector<Question>& questions, const data::TableSketch&
   for (const auto& question : questions) {
     const auto& column = SketchOf(table, question);
     const bool category = question.proposal.find("category ") != std::string::npos;
-    text += fmt::format("  {}: {}{}\n", column.name, question.proposal, category ? RareText(column) : "");
+    text += fmt::format("  {}: {}{}{}\n", column.name, question.proposal, category ? RareText(column) : "",
+                        question.proposal == "ignore" ? "" : RareMarkText(column));
   }
   const Question all{.key = "columns",
                      .text = text + "With yes all of this becomes public; with no each column is asked.",

@@ -215,14 +215,18 @@ class InitJob(ProgramTest):
 
     def test_takes_marks_of_a_column(self):
         draw = random.Random(5)
-        marked = [draw.choice(["n/k", "?", *map(str, range(40))]) for _ in range(200)]
+        marked = [draw.choice([*["n/k"] * 4, "?", *map(str, range(40))]) for _ in range(200)]
         rows = [f"{mark},{draw.gauss(0, 1):.2f},{draw.choice('AB')},{draw.choice(['yes', 'no'])}" for mark in marked]
         self.table("\n".join(rows) + "\n")
         said = self.succeed("init-job", "table.csv", "--out", "proposed.toml", "--yes")
         self.assertIn("; missing n/k, ?", said)
+        self.assertNotIn("typing error", said)
         proposed = self.job("proposed.toml")["data"]
         self.assertEqual((proposed["column"][0]["missing"], proposed["column"][0]["missing_indicator"]), (["n/k", "?"], True))
         self.assertEqual(proposed["missing"], ["?"])
+        self.table("\n".join([*(row for row in rows if not row.startswith("n/k")), "4o,1,A,no"]) + "\n", "typed.csv")
+        said = self.succeed("init-job", "typed.csv", "--out", "typed.toml", "--yes")
+        self.assertRegex(said, r'c1: .*; missing 4o, \? \("4o" in fewer than 10 rows, perhaps by a typing error\)')
         given = self.answers(column_c1="range 0 40; missing n/k, ?", column_c3='category A, \\"B; missing C\\"; missing B')
         self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--answers", given)
         number, _, category = self.job()["data"]["column"]
