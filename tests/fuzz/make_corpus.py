@@ -18,7 +18,7 @@ import zipfile
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
 # The job whose files sealed_fuzz.cpp opens.
-TRAINING = re.search(r'kJob = R"\((.*?)\)"', (CORPUS.parent / "sealed_fuzz.cpp").read_text(), re.DOTALL)[1]
+TRAINING = re.search(r'kJob = R"\((.*?)\)"', (CORPUS.parent / "targets" / "sealed_fuzz.cpp").read_text(), re.DOTALL)[1]
 WIDE_TRAINING = """version = 1
 type = "dpsgd"
 name = "wide"
