@@ -25,11 +25,12 @@ constexpr std::size_t kHashDigits = 64;
 constexpr std::array<std::pair<JobEnd, const char*>, 3> kEnds{
     {{JobEnd::kDone, "done"}, {JobEnd::kStopped, "stopped"}, {JobEnd::kDied, "died"}}};
 
-void RequireKeys(const Json& entry, std::initializer_list<const char*> keys) {
+/// `may`: a key that may be missing.
+void RequireKeys(const Json& entry, std::initializer_list<const char*> keys, const char* may = "") {
   for (const char* key : keys) {
     if (!entry.contains(key)) RefuseEntry("no " + std::string(key), "this key");
   }
-  if (entry.size() != keys.size()) RefuseEntry("an unknown key", "those of its kind only");
+  if (entry.size() != keys.size() + entry.count(may)) RefuseEntry("an unknown key", "those of its kind only");
 }
 
 std::string TextOf(const Json& entry, const char* key) {
@@ -129,6 +130,7 @@ Json Ledger::ReserveEntry(const LedgerJob& job) {
              {"delta", job.delta},
              {"epsilon_cap", job.epsilon_cap},
              {"record", ToJson(job.reserved)}};
+  if (!job.announced.events.empty()) entry["executed"] = ToJson(job.announced);
   AddEpsilons(entry, job.reserved, job.delta);
   return entry;
 }
@@ -261,8 +263,10 @@ FilterTerms Ledger::TermsAt(double delta) const {
 }
 
 void Ledger::Reserve(const Json& entry) {
-  RequireKeys(entry, {"kind", "time", "name", "delta", "epsilon_cap", "record", "epsilon_outsider",
-                      "epsilon_insider"});
+  RequireKeys(
+      entry,
+      {"kind", "time", "name", "delta", "epsilon_cap", "record", "epsilon_outsider", "epsilon_insider"},
+      "executed");
   LedgerJob job{.time = TextOf(entry, "time"),
                 .name = TextOf(entry, "name"),
                 .delta = NumberOf(entry, "delta"),
@@ -276,6 +280,8 @@ void Ledger::Reserve(const Json& entry) {
                    .run_id = job.reserved.run_id,
                    .events = {},
                    .promise = job.reserved.promise};
+  if (entry.contains("executed")) job.announced = FromJson(entry.at("executed"));
+  if (!IsWithin(job.announced, job.reserved)) RefuseEntry("more than the run reserved", "no more");
   job.certain = job.announced;
   if (terms_ && terms_->mode == FilterMode::kClosed) {
     const auto entered = EntryFor(job.reserved);

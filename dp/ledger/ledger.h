@@ -57,7 +57,9 @@ struct PopulationMember {
 ///   "enter":    in a closed ledger, before its first reservation: a job that may be executed once: `time`,
 ///   `name`, `record`.
 ///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is
-///   planned). "announce": what a job may execute next: `record` (all up to there). "settle":   what a job
+///   planned); of a run that the ledger does not know although it has executed something, `executed` as in
+///   "resume".
+///   "announce": what a job may execute next: `record` (all up to there). "settle":   what a job
 ///   executed at most: `time`, `ended`, `record`.
 ///   "resume":   a job that has ended, or died, may go on: `time`, `delta`, `epsilon_cap`, `record` (all that
 ///   it has executed and plans), `executed` (what it has executed, counted: less than it had announced, where

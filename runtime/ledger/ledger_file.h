@@ -81,7 +81,8 @@ class LedgerFile {
   BudgetAnswer Enter(const std::vector<BudgetRequest>& jobs);
 
   /// Settles jobs that died, cuts off a line that was not written to its end, and reserves; a run that the
-  /// ledger has already goes on in its place. A new ledger gets its filter, and one of version 1 the filter
+  /// ledger has already goes on in its place. Whichever it is, the run is charged `before` at least from
+  /// then on. A new ledger gets its filter, and one of version 1 the filter
   /// by RDP, in a line behind its own; a population's name follows, and its records are entered in
   /// KnownRecords, before the ledger has a line of it. Throws ConfigError where another process executes that
   /// run, or the ledger has another mode or delta than requested, or knows of more that the run executed than

@@ -374,6 +374,7 @@ def kept():
                 "record": record(), "executed": record(1)},
                {"kind": "settle", "time": time, "ended": "done", "epsilon_insider": 0.5, "epsilon_outsider": 0.4, "record": record()}]
     write("ledger", "chain.jsonl", chained(entries))
+    write("ledger", "unknown-run.jsonl", chained([entries[0], {**entries[1], "executed": record(2)}, entries[3]]))
     write("ledger", "torn.jsonl", chained(entries)[:-40])
     rdp = {"mode": "rdp", "delta": 1e-05, "delta_cut": 5e-06, "orders": [4.0, 16.0]}
     carried = [*entries, {"kind": "filter", "version": 2, "filter": rdp}]

@@ -39,13 +39,14 @@ TrainingRecord RecordOf(const std::string& run, std::vector<RecordedEvent> event
 
 TrainingRecord RecordOf(const std::string& run, std::int64_t steps) { return RecordOf(run, {Steps(steps)}); }
 
-Json Reservation(const TrainingRecord& record) {
+/// `executed`: by earlier sessions of a run that the ledger does not know.
+Json Reservation(const TrainingRecord& record, const TrainingRecord& executed = {}) {
   return Ledger::ReserveEntry({.time = "2026-01-31T12:00:00Z",
                                .name = "job",
                                .delta = kLedgerDelta,
                                .epsilon_cap = 3,
                                .reserved = record,
-                               .announced = {},
+                               .announced = executed,
                                .executed = {}});
 }
 
@@ -218,6 +219,19 @@ TEST(Ledger, LetsARunGoOnAfterItEndedAndChargesAllThatItExecuted) {
     ledger.Apply(Settlement(RecordOf("1", 103)));
     EXPECT_EQ(ledger.Spent(kTerms, kNone).insider, Filtered(RecordOf("1", 103)).insider);
   }
+}
+
+TEST(Ledger, ChargesARunThatItDidNotKnowAllThatItHasExecuted) {
+  auto ledger = After({Reservation(RecordOf("1", 103), RecordOf("1", 33))});
+  const LedgerJob& job = ledger.jobs().at(0);
+  EXPECT_EQ(ToJson(Ledger::Charged(job, true)), ToJson(RecordOf("1", 103)));
+  EXPECT_EQ(ToJson(Ledger::Charged(job, false)), ToJson(RecordOf("1", 33)));
+  EXPECT_EQ(ToJson(job.certain), ToJson(RecordOf("1", 33)));
+  EXPECT_THROW(ledger.Apply(Settlement(RecordOf("1", 32), JobEnd::kStopped)), DataError);
+  ledger.Apply(Settlement(RecordOf("1", 33), JobEnd::kStopped));
+  EXPECT_EQ(ErrorOf({Reservation(RecordOf("1", 103), RecordOf("1", 104))}),
+            "found more than the run reserved, expected no more");
+  EXPECT_FALSE(Reservation(RecordOf("1", 103)).contains("executed"));
 }
 
 TEST(Ledger, RefusesToResumeWhatWasNotReservedOrSaysTooMuch) {

@@ -63,6 +63,28 @@ TEST(LedgerFile, ChargesWhatWasAnnouncedToAJobThatStops) {
   EXPECT_EQ(Charged(view, 1), 20);
 }
 
+// The party file names another ledger, or an older copy, or its first one, between two sessions.
+TEST(LedgerFile, ChargesWhatARunThatItDoesNotKnowHasExecuted) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  auto request = RequestOf("1", 20);
+  request.before = RecordOf("1", 3);
+  {
+    LedgerFile ledger(file);
+    (void)ledger.Reserve(request);
+    ledger.Stop();  // before the first step
+  }
+  EXPECT_EQ(Charged(ReadLedger(file), 0), 3);
+  request.record.run_id = request.before.run_id = "2";
+  (void)LedgerFile(file).Reserve(request);  // as if it died
+  (void)LedgerFile(file).Reserve(RequestOf("3", 1));
+  const auto view = ReadLedger(file);
+  EXPECT_EQ(view.ledger.jobs()[1].ended, dp::JobEnd::kDied);
+  EXPECT_EQ(Charged(view, 1), 3);
+  request.before = RecordOf("2", 2);
+  EXPECT_THROW((void)LedgerFile(file).Reserve(request), ConfigError);  // an old copy
+}
+
 /// Of the ledger of test records: so many noisy counts.
 BudgetRequest EvaluationOf(const std::string& run, std::size_t planned, std::size_t before) {
   const dp::GaussianReleases count{.count = 1, .coordinates = 1, .sigma = 25, .party_deviation = 1e6};
