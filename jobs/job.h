@@ -96,8 +96,9 @@ struct JobInput {
 struct JobSteps {
   int count = 0;                      ///< 0: it has none
   std::int64_t checkpoint_every = 0;  ///< 0: no checkpoints, so that a run of it cannot be resumed
-  std::int64_t lost_max = 0;   ///< steps that may be lost before a run is resumed twice from one checkpoint
-  bool charged_after = false;  ///< whether what follows the last step is charged
+  std::int64_t lost_max = 0;    ///< steps that may be lost before a run is resumed twice from one checkpoint
+  bool charged_before = false;  ///< whether something is charged before the first step, each time
+  bool charged_after = false;   ///< whether what follows the last step is charged
 };
 
 /// What a checkpoint of a job holds: two matrices of shares of this shape, perhaps the coins of its steps,

@@ -92,10 +92,13 @@ std::string JobOutput::PastOf(const AgreedRun& agreed) const {
   }
   const std::int64_t lost = LostSteps(agreed);
   const int first = agreed.from ? agreed.from->step : 0;
+  const auto steps = job_.Steps();
+  const auto releases = LostReleasesOf(steps, agreed);
   return fmt::format(
       "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
-      "charged",
-      agreed.run_id, first, job_.Steps().count, session, first + lost, lost);
+      "charged{}",
+      agreed.run_id, first, steps.count, session, first + lost, lost,
+      releases.count() == 0 ? "" : ", and so were " + ToText(releases));
 }
 
 /// Agrees with the peers on what the session begins with.

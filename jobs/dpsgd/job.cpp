@@ -203,6 +203,7 @@ JobSteps DpsgdJob::Steps() const {
   return {.count = settings_.steps,
           .checkpoint_every = job_.training.checkpoint_every,
           .lost_max = job_.training.lost_steps_max,
+          .charged_before = settings_.balance_sigma || settings_.initialisation,
           .charged_after = job_.evaluation && job_.evaluation->sigma};
 }
 

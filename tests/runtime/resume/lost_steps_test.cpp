@@ -103,6 +103,63 @@ TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
   EXPECT_TRUE(Refusal(agreed, {"training.lost_steps_max=0"}));
 }
 
+/// A run behind its last step, which these sessions after the first have begun to evaluate and lost.
+AgreedRun Evaluated(int sessions) {
+  AgreedRun agreed{.run_id = "a0", .from = CheckpointName{.step = 150, .session = "a0"}, .earlier = {}};
+  agreed.earlier.push_back({.id = "a0", .from_start = true, .first = 0, .begun = 150, .evaluated = true});
+  for (int k = 1; k < sessions; ++k) {
+    agreed.earlier.push_back({.id = fmt::format("a{}", k), .from_start = false, .first = 150, .begun = 150});
+    agreed.earlier.back().evaluated = true;
+  }
+  return agreed;
+}
+
+// One full disk behind the last step: every session made a noisy evaluation more.
+TEST(RefusalOfLosses, EndsALoopThatLosesEvaluations) {
+  std::vector<std::string> more{"evaluation.holder=0", "evaluation.rows=100"};
+  EXPECT_FALSE(Refusal(Evaluated(2), more));  // an exact count is not charged
+  more.emplace_back("evaluation.sigma=25.0");
+  EXPECT_FALSE(Refusal(Evaluated(1), more));
+  const auto refusal = Refusal(Evaluated(2), more);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(*refusal, HasSubstr("found 0 lost steps, and 2 evaluations that were lost, too, which take "));
+  EXPECT_THAT(*refusal, HasSubstr("expected at most 15 lost steps and one of anything else, or run "));
+  auto agreed = Evaluated(2);
+  agreed.again = true;
+  EXPECT_FALSE(Refusal(agreed, more));
+  agreed.again = false;
+  agreed.from->counted = true;
+  EXPECT_FALSE(Refusal(agreed, more));
+}
+
+// All three cannot write their first checkpoint: every session opened the noisy counts once more.
+TEST(RefusalOfLosses, EndsALoopThatLosesWhatIsReleasedBeforeTheFirstStep) {
+  const auto lose = [](int sessions) {
+    auto agreed = FromTheStart(sessions);
+    for (auto& session : agreed.earlier) session.begun = 0;
+    return agreed;
+  };
+  const std::vector<std::string> more{R"(model.class_weights="balanced")"};
+  EXPECT_FALSE(Refusal(lose(7)));
+  EXPECT_FALSE(Refusal(lose(1), more));
+  const auto refusal = Refusal(lose(2), more);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(*refusal, HasSubstr("found 0 lost steps, and 2 releases before the first step that were lost"));
+}
+
+TEST(LostReleases, AreThoseThatTheRunDoesNotGoOnFrom) {
+  const jobs::JobSteps charged{.count = 150, .charged_before = true, .charged_after = true};
+  EXPECT_EQ(LostReleasesOf({.count = 150}, FromTheStart(3)).count(), 0);
+  EXPECT_EQ(ToText(LostReleasesOf(charged, {})), "");
+  EXPECT_EQ(ToText(LostReleasesOf(charged, FromTheStart(1))), "1 release before the first step");
+  auto agreed = Evaluated(3);
+  EXPECT_EQ(ToText(LostReleasesOf(charged, agreed)), "3 evaluations");
+  agreed.earlier.front().from_start = agreed.earlier.back().from_start = true;
+  EXPECT_EQ(ToText(LostReleasesOf(charged, agreed)), "1 release before the first step and 3 evaluations");
+  agreed.from->counted = true;
+  EXPECT_EQ(LostReleasesOf(charged, agreed).evaluations, 2);
+}
+
 TEST(RefusalOfLosses, GoesByTheJobsLimitAndByWhatAllThreeWereTold) {
   EXPECT_FALSE(Refusal(FromTheStart(2), {"training.lost_steps_max=20"}));
   EXPECT_TRUE(Refusal(FromTheStart(2), {"training.lost_steps_max=19"}));
