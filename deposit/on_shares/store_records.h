@@ -74,7 +74,8 @@ class StoreRecords final : public jobs::SharedRecords {
                                                                     const std::string& party_file);
 
 /// Throws ConfigError naming a key and what was found unless a job's records are those of a study: columns,
-/// features and fraction bits, whatever the names of both are.
+/// features and fraction bits, whatever the names of both are, and whatever bits the steps of a training on
+/// parties' own rows had (features.fraction_bits).
 void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records);
 
 }  // namespace trefoil::deposit

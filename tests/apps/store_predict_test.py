@@ -10,7 +10,7 @@ import unittest
 from deposit_files import change_rows, key_of
 from kept_models import PREDICT_JOB
 from store_check_test import plus
-from store_program import JOB, MASK, ROW, StoreProgramTest, records
+from store_program import JOB, MASK, ROW, StoreProgramTest, records, table
 from trefoil_program import PATIENCE
 
 STORE_JOB = """
@@ -42,6 +42,12 @@ class OwnersWithRows(StoreProgramTest):
             with open(self.folder / f"d/party-{party}/party.toml", "a") as file:
                 file.write(f'\n[predict]\nshare = "../../m{party}/model.share"\n')
         self.rows = {"hospital": records(3, 11), "clinic": records(5, 8)}
+
+    def take_model_of(self, local):
+        for party in range(3):
+            shutil.copytree(self.folder / f"{local}/party-{party}/out", self.folder / f"m{party}")
+            with open(self.folder / f"d/party-{party}/party.toml", "a") as file:
+                file.write(f'\n[storage]\nkey = "../../{local}/party-{party}/party.key"\n')
 
     def write_predict_job(self, capacity=40, scores="false", more=""):
         self.write("job.toml", STORE_JOB.format(run=self.run_id, study=self.study, capacity=capacity, scores=scores) + more)
@@ -291,10 +297,7 @@ class OfOwnData(OwnersWithRows):
         rows = [(a, b, kinds[0 if b > 0.2 else 1 + label]) for a, b, label in records(1, 100)]
         self.write("train.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
         self.succeed("local", "--job", "job.toml", "--data", ".", "--out", "l")
-        for party in range(3):
-            shutil.copytree(self.folder / f"l/party-{party}/out", self.folder / f"m{party}")
-            with open(self.folder / f"d/party-{party}/party.toml", "a") as file:
-                file.write(f'\n[storage]\nkey = "../../l/party-{party}/party.key"\n')
+        self.take_model_of("l")
 
     def test_owners_get_what_a_client_gets(self):
         ids = self.deposit_all_rows()
@@ -307,6 +310,24 @@ class OfOwnData(OwnersWithRows):
                 self.assertEqual(line[:2], expected[:2])
                 for one, other in zip(line[2:], expected[2:], strict=True):
                     self.assertAlmostEqual(float(one), float(other), delta=0.01)  # hidden layers round by coins
+
+
+class OfOwnDataInFewBits(OwnersWithRows):
+    """The model was trained on parties' own rows, which had fewer bits in its steps than the model has."""
+    job = (JOB.replace('source = "store"\ncapacity = 80', "rows = [40, 40, 40]").replace("[privacy]", "[release]\nto = []\n[privacy]")
+           .replace('sampling = "full"\n', "").replace("row_norm = 1.5", "row_norm = 1.5\nfraction_bits = 10"))
+
+    def make_model(self):
+        self.write("train.csv", table(records(1, 100)))
+        self.succeed("local", "--job", "job.toml", "--data", ".", "--out", "l")
+        self.take_model_of("l")
+
+    def test_owners_get_what_a_client_gets(self):
+        ids = self.deposit_all_rows()
+        self.write_predict_job(scores="true")
+        self.predict()
+        found = {owner: self.opened(owner, one) for owner, one in ids.items()}
+        self.assertEqual(found, {owner: self.of_a_client(owner, "true") for owner in ids})
 
 
 if __name__ == "__main__":

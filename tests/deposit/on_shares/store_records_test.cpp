@@ -216,6 +216,43 @@ TEST_F(StoreRecordsTest, SayWhatIsWrongBeforePeersAreMet) {
               HasSubstr("party.toml: found no [deposits]"));
 }
 
+constexpr const char* kHogJob = R"(version = 1
+type = "dpsgd"
+name = "digits"
+[data]
+name = "digits"
+format = "idx"
+rows = [10, 10, 10]
+features = 64
+classes = 2
+[features]
+method = "hog"
+fraction_bits = 10
+[training]
+steps = 4
+expected_batch = 3
+max_batch_per_owner = 5
+learning_rate = 1.0
+[privacy]
+sigma = 20.0
+delta = 1e-5
+clip = 1.0
+)";
+
+// What a training's own steps have alone is no part of what is deposited; what rows are moved by is.
+TEST_F(StoreRecordsTest, AreOfTheStudyWhateverBitsTheStepsOfATrainingHad) {
+  auto records = *jobs::ReadJob(folder_.Write("hog.toml", kHogJob))->Records();
+  ASSERT_EQ(records.features.fraction_bits, 10);
+  std::array<PublicKey, 3> keys{};
+  for (std::size_t i = 0; i < keys.size(); ++i) keys.at(i) = study_.parties[i].key;
+  const auto study = ParseStudy(JsonOf(MakeStudy(records, keys)), "study");
+  records.store.table = "predict";
+  EXPECT_NO_THROW(RequireRecordsOf(study, records));
+  records.features.means = std::vector<double>(36, 0.5);
+  EXPECT_THAT(ErrorText<ConfigError>([&] { RequireRecordsOf(study, records); }),
+              HasSubstr("predict.study: the job's records are not the study's: features.means"));
+}
+
 // What a hostile owner could do: a key by which it can sign, and to which nothing can be sealed.
 TEST_F(StoreRecordsTest, OfRowsToPredictAreSealedToTheOwnerOfEach) {
   records_.store.purpose = "predict";
