@@ -135,7 +135,8 @@ class Inbox::StatusRequest final : public Inbox::Request {
   [[nodiscard]] std::optional<std::uint64_t> FileBytes() const override { return {}; }
 
   [[nodiscard]] std::optional<HttpAnswer> BeginTaken(const TakenFile& taken) override {
-    if (taken.receipt.empty()) return Offset(0);  // trefoil accept took it: a receipt wants the same bytes
+    // trefoil accept took it, or the certificate was renewed since: a receipt wants the same bytes.
+    if (!IsSignedAs(taken.receipt, inbox().settings_.identity)) return Offset(0);
     return JsonAnswer(201, taken.receipt);
   }
 
@@ -358,9 +359,9 @@ HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& 
 HttpAnswer Inbox::AnswerWithReceipt(const Hash& id) {
   const auto taken = taking_.Find(id);
   if (!taken || taken->withdrawn) return Withdrawn();
-  if (!taken->receipt.empty()) return JsonAnswer(201, taken->receipt);
+  if (IsSignedAs(taken->receipt, settings_.identity)) return JsonAnswer(201, taken->receipt);
   const auto receipt = SignReceipt(id, settings_.reader.party, taken->accepted, settings_.identity);
-  return JsonAnswer(201, taking_.EnterReceipt(id, receipt));
+  return JsonAnswer(201, taking_.EnterReceipt(id, receipt, taken->receipt));
 }
 
 }  // namespace trefoil::deposit

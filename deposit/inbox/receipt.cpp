@@ -54,6 +54,11 @@ std::string SignReceipt(const Hash& deposit, int party, std::uint64_t time, cons
   return json.dump() + "\n";
 }
 
+bool IsSignedAs(const std::string& receipt, const net::Identity& identity) {
+  const auto json = nlohmann::json::parse(receipt, nullptr, false);
+  return json.is_object() && json.contains("certificate") && json["certificate"] == identity.certificate_pem;
+}
+
 void CheckReceipt(const std::string& receipt, const Hash& deposit, int party, const std::string& fingerprint,
                   const std::string& source) {
   if (!IsRight(receipt, deposit, party, fingerprint))

@@ -12,6 +12,9 @@ namespace trefoil::deposit {
 [[nodiscard]] std::string SignReceipt(const Hash& deposit, int party, std::uint64_t time,
                                       const net::Identity& identity);
 
+/// Whether SignReceipt() made a receipt with this identity's certificate, and not with one of before.
+[[nodiscard]] bool IsSignedAs(const std::string& receipt, const net::Identity& identity);
+
 /// Throws DataError, with `source` before it, unless `receipt` is one of this deposit and party, signed by
 /// the certificate with that fingerprint.
 void CheckReceipt(const std::string& receipt, const Hash& deposit, int party, const std::string& fingerprint,

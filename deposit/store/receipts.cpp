@@ -14,12 +14,13 @@ std::optional<TakenFile> Store::Find(const Hash& id) {
                    .withdrawn = query.Number(3) == 1};
 }
 
-std::string Store::EnterReceipt(const Hash& id, const std::string& receipt) {
+std::string Store::EnterReceipt(const Hash& id, const std::string& receipt, const std::string& before) {
   std::string stands;
   database_.Transact([&] {
-    Database::Query(database_, "UPDATE receipts SET receipt = ? WHERE deposit = ? AND receipt = ''")
+    Database::Query(database_, "UPDATE receipts SET receipt = ? WHERE deposit = ? AND receipt = ?")
         .Bind(receipt)
         .Bind(id)
+        .Bind(before)
         .Run();
     Database::Query query(database_, "SELECT receipt FROM receipts WHERE deposit = ?");
     if (query.Bind(id).Next()) stands = query.Bytes(0);

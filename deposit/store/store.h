@@ -35,7 +35,7 @@ struct StoredWithdrawal {
 /// What a store knows of the file that a deposit came as.
 struct TakenFile {
   std::string prefix;          ///< empty where a store of version 2 took it
-  std::string receipt;         ///< empty where none was given
+  std::string receipt;         ///< empty where none was given; the last one that was
   std::uint64_t accepted = 0;  ///< as StoredDeposit
   bool withdrawn = false;
 };
@@ -72,9 +72,9 @@ class Store {
   /// here or not. Waits for nobody.
   [[nodiscard]] bool IsWithdrawn(const Hash& id, const PublicKey& owner, const std::string& name);
 
-  /// Keeps a receipt of a deposit that was taken without one; returns the one that stands, which is the
-  /// first.
-  std::string EnterReceipt(const Hash& id, const std::string& receipt);
+  /// Keeps a receipt of a deposit in place of the one of `before`, which is empty where it was taken without
+  /// one; returns the one that stands, which is the first that was entered in that place.
+  std::string EnterReceipt(const Hash& id, const std::string& receipt, const std::string& before);
 
   /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and
   /// first the key that this was sealed under; also what an inbox has of it. Id, nonce and commitments stay

@@ -32,13 +32,13 @@ class InboxTest : public StoreTest {
   [[nodiscard]] static std::string SampleFingerprint() {
     return net::Fingerprint(SampleIdentity().certificate_pem);
   }
-  Inbox& OpenInbox(std::uint64_t most_bytes = 1 << 20) {
+  Inbox& OpenInbox(std::uint64_t most_bytes = 1 << 20, const net::Identity& identity = SampleIdentity()) {
     inbox_.reset();
     auto taking = Open();
     InboxSettings settings{.reader = SampleReader(study_, 1),
                            .owners = folder_.path() / "o",
                            .parts = folder_.path() / "s/parts",
-                           .identity = SampleIdentity(),
+                           .identity = identity,
                            .most_bytes = most_bytes,
                            .log = [](const std::string&) {}};
     settings.reader.owners.clear();  // it reads them itself

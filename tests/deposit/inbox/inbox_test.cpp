@@ -232,6 +232,22 @@ TEST_F(InboxTest, GivesAReceiptForWhatCameByOtherMeans) {
   EXPECT_EQ(Post(made.files[1]).body, answer.body);
 }
 
+TEST_F(InboxTest, GivesAReceiptByItsPresentCertificate) {
+  OpenInbox();
+  const auto made = SampleDeposit(study_);
+  const auto before = Post(made.files[1]).body;
+  const auto renewed = net::MakeIdentity("party-1");
+  OpenInbox(1 << 20, renewed);
+  EXPECT_EQ(OffsetIn(Status(made.files[1])), 0U) << "all of it is asked for";
+  const auto answer = Post(made.files[1]);
+  EXPECT_EQ(answer.status, 201U) << answer.body;
+  CheckReceipt(answer.body, made.id, 1, net::Fingerprint(renewed.certificate_pem), "answer");
+  EXPECT_EQ(nlohmann::json::parse(answer.body).at("time"), nlohmann::json::parse(before).at("time"));
+  EXPECT_EQ(Post(made.files[1]).body, answer.body);
+  EXPECT_EQ(Status(made.files[1]).body, answer.body);
+  EXPECT_THAT(Open().List(), SizeIs(1));
+}
+
 TEST_F(InboxTest, LetsALaterUploadGoOn) {
   OpenInbox();
   const auto file = SampleDeposit(study_).files[1];
@@ -246,7 +262,8 @@ TEST_F(InboxTest, TakesNothingForAnUploadThatIsNotAdmitted) {
   const auto file = SampleDeposit(study_).files[1];
   const auto bytes = BytesOf(file);
   const auto begin = [&] {
-    auto upload = inbox_->Open({.target = "/deposits", .body_bytes = file.size(), .offset = 0, .address = ""});
+    auto upload =
+        inbox_->Open({.target = "/deposits", .body_bytes = file.size(), .offset = 0, .address = ""});
     EXPECT_FALSE(upload->Begin(bytes.first(kPrefixBytes)));
     return upload;
   };
@@ -320,8 +337,8 @@ TEST_F(InboxTest, KnowsAKeyThatIsReplacedInPlace) {
   const auto file = FileOfAnother(5, false, 12);
   std::filesystem::last_write_time(owners, before);
   EXPECT_EQ(CodeIn(Status(file)), "403 owner");
-  std::ofstream(owners / "hospital.pub") << PublicKeyText(KeyKind::kOwner,
-                                                          SamplePair(KeyKind::kOwner, 12).known);
+  std::ofstream(owners / "hospital.pub")
+      << PublicKeyText(KeyKind::kOwner, SamplePair(KeyKind::kOwner, 12).known);
   std::filesystem::last_write_time(owners, before);  // as if it had not been touched, nor has it
   EXPECT_EQ(Status(file).status, 200U);
   EXPECT_EQ(CodeIn(Status(FileOfAnother(5, false))), "403 owner");
