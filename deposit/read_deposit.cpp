@@ -198,11 +198,13 @@ Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
     refuse(Reason::kParty, fmt::format("the file of party {}", prefix.party),
            fmt::format("that of party {}", party));
   }
+  // Before the list is looked at: owners' keys are public, and nobody is to learn by a prefix of his own whose
+  // are listed, neither from the answer nor from how long it takes.
+  if (!IsSigned(prefix)) refuse(Reason::kSignature, "another signature", "its owner's");
   if (OwnerWith(prefix.owner, owners) == owners.end()) {
     refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
            "one that this party lists: trefoil trust-owner");
   }
-  if (!IsSigned(prefix)) refuse(Reason::kSignature, "another signature", "its owner's");
   return prefix;
 }
 

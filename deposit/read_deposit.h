@@ -42,7 +42,7 @@ struct DepositReader {
 [[nodiscard]] bool IsSigned(const Prefix& prefix);
 
 /// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file,
-/// where that is known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kSignature.
+/// where that is known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kOwner.
 [[nodiscard]] Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
                                    std::optional<std::uint64_t> file_bytes, int party,
                                    const std::vector<TrustedOwner>& owners,

@@ -8,8 +8,8 @@ namespace trefoil::deposit {
 
 const char* CodeOf(Reason reason) {
   static constexpr std::array<const char*, kReasons> kCodes{
-      "size",       "magic",   "version",    "party",    "owner",    "signature",
-      "header",     "study",   "recipients", "capacity", "body",     "sealing",
+      "size",       "magic",   "version",    "party",    "signature", "owner",
+      "header",     "study",   "recipients", "capacity", "body",      "sealing",
       "commitment", "content", "repeated",   "live",     "withdrawn"};
   return kCodes.at(static_cast<std::size_t>(reason));
 }

@@ -79,7 +79,6 @@ TEST_F(ReadDepositTest, RefusesEachBitThatIsNotTheOwners) {
                           : at < 20  ? Reason::kVersion
                           : at < 24  ? Reason::kParty
                           : at < 40  ? Reason::kSize
-                          : at < 72  ? Reason::kOwner
                           : at < 264 ? Reason::kSignature
                           : at < 704 ? Reason::kHeader
                                      : Reason::kBody;

@@ -99,7 +99,7 @@ TEST_F(InboxTest, RefusesAPrefixBeforeAnythingIsKept) {
   };
   const std::vector<std::pair<std::string, std::string>> cases{
       {with(0), "400 magic"},           {with(16), "400 version"},
-      {with(24), "400 size"},           {with(50), "403 owner"},
+      {with(24), "400 size"},           {with(50), "403 signature"},
       {with(80), "403 signature"},      {with(210), "403 signature"},
       {made.files[0], "400 party"},     {FileOfAnother(5, false, 12), "403 owner"},
       {made.files[1] + "x", "400 size"}};
@@ -110,6 +110,22 @@ TEST_F(InboxTest, RefusesAPrefixBeforeAnythingIsKept) {
     }
   }
   EXPECT_THAT(Parts(), IsEmpty());
+}
+
+// Owners' public keys are in every deposit, and no secret.
+TEST_F(InboxTest, TellsNobodyWhichOwnersAreListed) {
+  OpenInbox();
+  auto forged = SampleDeposit(study_).files[1].substr(0, kPrefixBytes);
+  std::vector<std::string> answers;
+  for (const int owner : {10, 12}) {
+    const auto key = SamplePair(KeyKind::kOwner, owner).known;
+    std::copy(key.begin(), key.end(), forged.begin() + 40);
+    std::fill(forged.begin() + 72, forged.end(), '\0');  // id, bodies and signature
+    const auto answer = Status(forged);
+    EXPECT_EQ(CodeIn(answer), "403 signature");
+    answers.push_back(answer.body);
+  }
+  EXPECT_EQ(answers[0], answers[1]);
 }
 
 TEST_F(InboxTest, RefusesWhatIsTooLarge) {
