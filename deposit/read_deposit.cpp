@@ -170,11 +170,6 @@ std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile
   return prefix;
 }
 
-bool IsSigned(const Prefix& prefix) {
-  const auto text = SignedText(prefix);
-  return Verify(prefix.owner, {text.data(), text.size()}, prefix.signature);
-}
-
 Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
                      std::optional<std::uint64_t> file_bytes, int party,
                      const std::vector<TrustedOwner>& owners, const fs::path& file) {
@@ -200,7 +195,9 @@ Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
   }
   // Before the list is looked at: owners' keys are public, and nobody is to learn by a prefix of his own whose
   // are listed, neither from the answer nor from how long it takes.
-  if (!IsSigned(prefix)) refuse(Reason::kSignature, "another signature", "its owner's");
+  const auto text = SignedText(prefix);
+  if (!Verify(prefix.owner, {text.data(), text.size()}, prefix.signature))
+    refuse(Reason::kSignature, "another signature", "its owner's");
   if (OwnerWith(prefix.owner, owners) == owners.end()) {
     refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
            "one that this party lists: trefoil trust-owner");

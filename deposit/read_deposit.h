@@ -38,9 +38,6 @@ struct DepositReader {
 /// The bytes of the prefix that a file begins with; nothing where it is shorter, or there is no such file.
 [[nodiscard]] std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile& file);
 
-/// Whether the prefix's owner signed it.
-[[nodiscard]] bool IsSigned(const Prefix& prefix);
-
 /// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file,
 /// where that is known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kOwner.
 [[nodiscard]] Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,

@@ -96,8 +96,7 @@ class Inbox::Request : public net::Upload {
     const auto taken = inbox_.looking_.Find(prefix_.id);
     if (!taken && !inbox_.IsWithdrawn(prefix_)) return BeginNew();
     std::error_code ignored;
-    if (taken || inbox_.parts_.Received(prefix_.id, bytes_))  // not another owner's, who may use the same id
-      fs::remove(inbox_.parts_.FileOf(prefix_.id), ignored);  // which a killed inbox left
+    fs::remove(inbox_.parts_.FileOf(prefix_), ignored);  // which a killed inbox left
     if (!taken || taken->withdrawn) return Withdrawn();
     if (taken->prefix != TextOf(bytes_)) return AnotherFile();
     return BeginTaken(*taken);
@@ -141,10 +140,8 @@ class Inbox::StatusRequest final : public Inbox::Request {
   }
 
   [[nodiscard]] std::optional<HttpAnswer> BeginNew() override {
-    if (inbox().IsBeingTaken(prefix().id))
-      return Problem(503, "found a deposit that is being taken; ask again");
-    const auto received = inbox().parts_.Received(prefix().id, bytes());
-    return received ? Offset(*received) : AnotherFile();
+    if (inbox().IsBeingTaken(prefix())) return Problem(503, "found a deposit that is being taken; ask again");
+    return Offset(inbox().parts_.Received(bytes()));
   }
 
   static HttpAnswer Offset(std::uint64_t offset) {
@@ -166,9 +163,9 @@ class Inbox::DepositRequest final : public Inbox::Request {
                                       kUploadsOfOwner));
     }
     if (taken_before_) return {};
-    const auto file = inbox.parts_.FileOf(prefix().id);
+    const auto file = inbox.parts_.FileOf(prefix());
     owners_ = inbox.owners_;
-    turn_ = inbox.TakeTurn(prefix().id);
+    turn_ = inbox.TakeTurn(prefix());
     writer_.emplace(file, bytes(), head().offset);
     // Whoever withdraws it from now on sees this part, and deletes it.
     if (!inbox.IsWithdrawn(prefix())) return {};
@@ -219,15 +216,11 @@ class Inbox::DepositRequest final : public Inbox::Request {
 
   [[nodiscard]] std::optional<HttpAnswer> BeginNew() override {
     auto& inbox = this->inbox();
-    const auto& id = prefix().id;
-    if (inbox.IsBeingTaken(id)) return Problem(503, "found a deposit that is being taken; ask again");
-    const auto received = inbox.parts_.Received(id, bytes());
-    if (!received) return AnotherFile();
-    if (head().offset > *received) {
-      return Problem(409, "found an offset beyond what is here, expected at most that",
-                     {.offset = *received});
-    }
-    if (!fs::exists(inbox.parts_.FileOf(id)) && !inbox.parts_.MayBegin(prefix().owner)) {
+    if (inbox.IsBeingTaken(prefix())) return Problem(503, "found a deposit that is being taken; ask again");
+    const auto received = inbox.parts_.Received(bytes());
+    if (head().offset > received)
+      return Problem(409, "found an offset beyond what is here, expected at most that", {.offset = received});
+    if (!fs::exists(inbox.parts_.FileOf(prefix())) && !inbox.parts_.MayBegin(prefix().owner)) {
       return Problem(429, fmt::format("found {} deposits of this owner that are not whole, expected fewer",
                                       PartFolder::kPerOwner));
     }
@@ -305,25 +298,26 @@ bool Inbox::IsWithdrawn(const Prefix& prefix) {
   return looking_.IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners_));
 }
 
-bool Inbox::IsBeingTaken(const Hash& id) const {
-  const auto found = turns_.find(id);
+bool Inbox::IsBeingTaken(const Prefix& prefix) const {
+  const auto found = turns_.find({prefix.id, prefix.owner});
   const auto turn = found == turns_.end() ? nullptr : found->second.lock();
   return turn && turn->load() == Turn::kTaking;
 }
 
-std::shared_ptr<std::atomic<Inbox::Turn>> Inbox::TakeTurn(const Hash& id) {
+std::shared_ptr<std::atomic<Inbox::Turn>> Inbox::TakeTurn(const Prefix& prefix) {
   std::erase_if(turns_, [](const auto& turn) { return turn.second.expired(); });
-  if (const auto before = turns_[id].lock()) {
+  auto& last = turns_[{prefix.id, prefix.owner}];
+  if (const auto before = last.lock()) {
     auto open = Turn::kOpen;
     before->compare_exchange_strong(open, Turn::kOver);
   }
   auto turn = std::make_shared<std::atomic<Turn>>(Turn::kOpen);
-  turns_[id] = turn;
+  last = turn;
   return turn;
 }
 
 HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners, bool continued) {
-  const auto file = parts_.FileOf(prefix.id);
+  const auto file = parts_.FileOf(prefix);
   if (taking_.IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners))) {
     fs::remove(file);
     return Withdrawn();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deposit/inbox/part_file.h"
@@ -44,9 +45,10 @@ class Inbox {
   class StatusRequest;
   class DepositRequest;
 
-  /// Who is at work on a deposit: the last one that asked, unless it is being taken.
+  /// Who is at work on a part: the last one that asked, unless the deposit is being taken.
   enum class Turn { kOpen, kTaking, kOver };
-  using Turns = std::map<Hash, std::weak_ptr<std::atomic<Turn>>>;
+  /// By the deposit's id and who signed it.
+  using Turns = std::map<std::pair<Hash, PublicKey>, std::weak_ptr<std::atomic<Turn>>>;
 
   [[nodiscard]] const std::vector<TrustedOwner>& Owners();
   [[nodiscard]] bool MayAsk(const PublicKey& owner);
@@ -54,8 +56,8 @@ class Inbox {
   /// it may have.
   [[nodiscard]] std::shared_ptr<void> PlaceOf(const Prefix& prefix);
   [[nodiscard]] bool IsWithdrawn(const Prefix& prefix);
-  [[nodiscard]] bool IsBeingTaken(const Hash& id) const;
-  [[nodiscard]] std::shared_ptr<std::atomic<Turn>> TakeTurn(const Hash& id);
+  [[nodiscard]] bool IsBeingTaken(const Prefix& prefix) const;
+  [[nodiscard]] std::shared_ptr<std::atomic<Turn>> TakeTurn(const Prefix& prefix);
   [[nodiscard]] net::HttpAnswer Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners,
                                        bool continued);
   [[nodiscard]] net::HttpAnswer AnswerWithReceipt(const Hash& id);

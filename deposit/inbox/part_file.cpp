@@ -23,6 +23,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Gives parts of an earlier version, ID.part, the names that they have now.
+void RenameParts(const PartFolder& parts, const fs::path& folder) {
+  constexpr std::size_t kDigits = 2 * sizeof(Hash);
+  std::error_code stays;  // then it is begun anew
+  for (const auto& entry : fs::directory_iterator(folder, stays)) {
+    if (entry.path().stem().string().size() != kDigits) continue;
+    if (const auto prefix = PrefixIn(RegularFile(entry.path())))
+      fs::rename(entry.path(), parts.FileOf(DecodePrefix(*prefix)), stays);
+  }
+}
+
 }  // namespace
 
 PartFolder::PartFolder(fs::path folder) : folder_(std::move(folder)) {
@@ -33,19 +44,20 @@ PartFolder::PartFolder(fs::path folder) : folder_(std::move(folder)) {
     close(lock_);
     throw PassingError(folder_.string() + ": found another inbox at work there, expected none");
   }
+  RenameParts(*this, folder_);
 }
 
 PartFolder::~PartFolder() { close(lock_); }
 
-fs::path PartFolder::FileOf(const Hash& id) const { return folder_ / (ToHex(id) + ".part"); }
+fs::path PartFolder::FileOf(const Prefix& prefix) const {
+  return folder_ / fmt::format("{}-{}.part", ToHex(prefix.id), ToHex(prefix.owner));
+}
 
-std::optional<std::uint64_t> PartFolder::Received(const Hash& id, PrefixSpan prefix) const {
-  const RegularFile file(FileOf(id));
+std::uint64_t PartFolder::Received(PrefixSpan prefix) const {
+  const RegularFile file(FileOf(DecodePrefix(prefix)));
   const auto found = PrefixIn(file);
   if (!found) return 0;  // also where a killed inbox had not written all of it
-  if (std::equal(prefix.begin(), prefix.end(), found->begin())) return file.size() - prefix.size();
-  if (!IsSigned(DecodePrefix(*found))) return 0;  // which a machine without power lost
-  return {};
+  return std::equal(prefix.begin(), prefix.end(), found->begin()) ? file.size() - prefix.size() : 0;
 }
 
 bool PartFolder::MayBegin(const PublicKey& owner) const {

@@ -69,6 +69,59 @@ TEST_F(InboxTest, TakesAPartThatWasWhole) {
   EXPECT_EQ(Post(file, file.size() - kPrefixBytes).status, 201U);
 }
 
+// Whoever has seen another party's file of the deposit can write this party's number into its prefix, and any
+// length: its owner has not signed these.
+TEST_F(InboxTest, LetsNobodyBarADepositByAPartOfIt) {
+  OpenInbox();
+  const auto file = SampleDeposit(study_).files[1];
+  auto squatting = SampleDeposit(study_).files[1];
+  squatting[32] = static_cast<char>(squatting[32] ^ 1);  // the body's length
+  squatting += 'x';
+  const auto bytes = BytesOf(squatting);
+  auto upload = inbox_->Open(
+      {.target = "/deposits",
+       .body_bytes = kPrefixBytes + kHeaderBytes + DecodePrefix(bytes.first<kPrefixBytes>()).body_bytes,
+       .offset = 0,
+       .address = ""});
+  ASSERT_FALSE(upload->Begin(bytes.first(kPrefixBytes)));
+  ASSERT_FALSE(upload->Admitted());
+  ASSERT_FALSE(upload->Take(bytes.subspan(kPrefixBytes, 50)));
+  ASSERT_THAT(Parts(), SizeIs(1));
+  EXPECT_EQ(OffsetIn(Status(file)), 0U);
+  EXPECT_EQ(Post(file).status, 201U);
+  EXPECT_EQ(upload->Take(bytes.subspan(kPrefixBytes + 50, 10))->status, 409U);
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
+// Nor can another owner, whom the party lists, too, and who signs the deposit's id as its own.
+TEST_F(InboxTest, KeepsPartsOfTwoOwnersApart) {
+  OpenInbox();
+  Trust("clinic", 12);
+  const auto file = SampleDeposit(study_).files[1];
+  const auto header = *DecodeHeader(std::string_view(file).substr(kPrefixBytes, kHeaderBytes));
+  const auto foreign = SignDeposit(header, {"", "", ""}, SamplePair(KeyKind::kOwner, 12)).files[1];
+  const auto under_way = Begin("/deposits", file, 0, kPrefixBytes + 250);
+  const auto squatting = Begin("/deposits", foreign, 0, kPrefixBytes + 100);
+  EXPECT_FALSE(squatting.answer);
+  EXPECT_EQ(OffsetIn(Status(file)), 250U);
+  EXPECT_EQ(OffsetIn(Status(foreign)), 100U);
+  EXPECT_FALSE(under_way.upload->Take(BytesOf(file).subspan(kPrefixBytes + 250)));
+  EXPECT_EQ(under_way.upload->End().status, 201U) << "which the other one did not overtake";
+}
+
+// An inbox of an earlier version named parts by the deposit alone.
+TEST_F(InboxTest, GoesOnWithPartsUnderTheirNameOfBefore) {
+  OpenInbox();
+  const auto made = SampleDeposit(study_);
+  (void)Begin("/deposits", made.files[1], 0, kPrefixBytes + 250);
+  ASSERT_THAT(Parts(), SizeIs(1));
+  std::filesystem::rename(Parts()[0], folder_.path() / "s/parts" / (ToHex(made.id) + ".part"));
+  OpenInbox();
+  EXPECT_EQ(OffsetIn(Status(made.files[1])), 250U);
+  EXPECT_EQ(Post(made.files[1], 250).status, 201U);
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
 TEST_F(InboxTest, AnswersAnotherFileOfTheSameDepositByAConflict) {
   OpenInbox();
   const auto file = SampleDeposit(study_).files[1];
@@ -80,8 +133,8 @@ TEST_F(InboxTest, AnswersAnotherFileOfTheSameDepositByAConflict) {
                                     SamplePair(KeyKind::kOwner, 10))
                             .files[1];
   (void)Begin("/deposits", file, 0, kPrefixBytes + 10);
-  EXPECT_EQ(CodeIn(Status(resigned)), "409 repeated");
-  EXPECT_EQ(CodeIn(Post(resigned)), "409 repeated");
+  EXPECT_EQ(OffsetIn(Status(resigned)), 0U) << "until one is whole, the later one takes the other's place";
+  EXPECT_EQ(CodeIn(Post(resigned)), "422 sealing");
   EXPECT_EQ(Post(file).status, 201U);
   EXPECT_EQ(CodeIn(Post(other)), "409 repeated") << "the same prefix, another body";
   EXPECT_EQ(CodeIn(Post(resigned)), "409 repeated");
