@@ -67,7 +67,9 @@ Store::Store(const fs::path& folder, int party, SecretKey key)
     : folder_(MadeFolder(folder)),
       party_(party),
       key_(std::move(key)),
-      database_(folder / "deposits.sqlite", kSchema, "a store of deposits") {}
+      database_(folder / "deposits.sqlite", kSchema, "a store of deposits") {
+  EndKilledWithdrawals();
+}
 
 fs::path Store::BodyFile(const Hash& id) const { return folder_ / "bodies" / (ToHex(id) + ".sealed"); }
 

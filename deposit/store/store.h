@@ -53,7 +53,8 @@ enum class WithdrawalResult {
 /// sealed under the party's storage key.
 class Store {
  public:
-  /// Opens party `party`'s store, or makes it (mode 0700). `key` is what bodies' keys are sealed under.
+  /// Opens party `party`'s store, or makes it (mode 0700), and ends what withdrawals left that were killed,
+  /// unless another process reads it all the while. `key` is what bodies' keys are sealed under.
   /// Throws ConfigError where the folder holds something else.
   Store(const std::filesystem::path& folder, int party, SecretKey key);
 
@@ -81,7 +82,7 @@ class Store {
   /// known. Where the deposit is not here, it will be refused if it comes; that is for listed owners alone.
   /// What was withdrawn stays so. Throws RefusedDeposit (kOwner), naming `file`;
   /// std::runtime_error where the deletion could not be ended: then the deposit is withdrawn, and what is
-  /// left of it goes with the next call, as after a crash.
+  /// left of it goes with the next call or when the store is opened next, as after a crash.
   WithdrawalResult Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
                             const std::filesystem::path& file, std::uint64_t now);
 
@@ -118,7 +119,10 @@ class Store {
   [[nodiscard]] WithdrawalResult EnterWithdrawal(const Withdrawal& withdrawal,
                                                  const std::vector<TrustedOwner>& owners,
                                                  const std::filesystem::path& file, std::uint64_t now);
+  /// The bodies of withdrawn deposits that are still there: a sign that the log was not emptied either.
+  [[nodiscard]] std::vector<std::filesystem::path> BodiesOfWithdrawn();
   void ClearWithdrawn();
+  void EndKilledWithdrawals();
   void ClearWithdrawnParts(const std::vector<TrustedOwner>& owners);
 
   std::filesystem::path folder_;

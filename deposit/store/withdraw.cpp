@@ -2,6 +2,7 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -53,13 +54,32 @@ WithdrawalResult Store::EnterWithdrawal(const Withdrawal& withdrawal, const std:
   return WithdrawalResult::kDeleted;
 }
 
-void Store::ClearWithdrawn() {
-  {
-    Database::Query query(database_, "SELECT id FROM deposits WHERE key = x''");
-    while (query.Next()) fs::remove(BodyFile(TakeId(query.Bytes(0))));
+std::vector<fs::path> Store::BodiesOfWithdrawn() {
+  std::vector<fs::path> bodies;
+  Database::Query query(database_, "SELECT id FROM deposits WHERE key = x''");
+  while (query.Next()) {
+    if (auto body = BodyFile(TakeId(query.Bytes(0))); fs::exists(body)) bodies.push_back(std::move(body));
   }
-  SyncToDisk(folder_ / "bodies");
+  return bodies;
+}
+
+/// The file of an emptied body stays until the key has left the log: by it the next one sees what is to do.
+void Store::ClearWithdrawn() {
+  const auto bodies = BodiesOfWithdrawn();
+  std::error_code gone;  // by another process, which does the same
+  for (const auto& body : bodies) fs::resize_file(body, 0, gone);
   database_.EmptyLog();
+  for (const auto& body : bodies) fs::remove(body);
+  SyncToDisk(folder_ / "bodies");
+}
+
+void Store::EndKilledWithdrawals() {
+  if (BodiesOfWithdrawn().empty()) return;
+  try {
+    ClearWithdrawn();
+  } catch (const std::runtime_error&) {
+    // What is left has no way to be used here; whoever opens the store next tries again.
+  }
 }
 
 /// Of each owner's deposits alone: another one may have withdrawn the same id before it came.

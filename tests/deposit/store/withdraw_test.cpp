@@ -151,6 +151,27 @@ TEST_F(WithdrawTest, EndsWhatAKilledOneLeft) {
   EXPECT_THAT(store.Strays(), IsEmpty());
 }
 
+// Beside another process, which keeps the log from being emptied as the store is closed.
+TEST_F(WithdrawTest, IsEndedByTheNextWhoOpensTheStoreWhereItWasKilled) {
+  auto inbox = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(inbox, deposit));
+  const auto key = [&] {
+    auto raw = Raw();  // as a withdrawal that is killed behind its transaction
+    Database::Query query(raw, "SELECT key FROM deposits");
+    EXPECT_TRUE(query.Next());
+    const auto found = query.Bytes(0);
+    Database::Query(raw, "UPDATE deposits SET key = x''").Run();
+    Database::Query(raw, "PRAGMA user_version = 4").Run();
+    return found;
+  }();
+  ASSERT_TRUE(LiesOnDisk(key));
+  ASSERT_TRUE(std::filesystem::exists(BodyOf(deposit)));
+  const auto next = Open();
+  EXPECT_FALSE(LiesOnDisk(key));
+  EXPECT_FALSE(std::filesystem::exists(BodyOf(deposit)));
+}
+
 TEST_F(WithdrawTest, MayComeToAStoreOfBefore) {
   const auto deposit = Opened(SampleDeposit(study_));
   {
