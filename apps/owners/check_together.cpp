@@ -57,8 +57,8 @@ int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, dep
   std::map<deposit::Hash, deposit::StoredDeposit> stored;
   for (const auto& one : store.List()) {
     if (one.header.study != study_id) continue;
-    store.Verify(one);  // what is damaged is said before the peers are troubled
-    stored.emplace(one.id, one);
+    // What is damaged is said before the peers are troubled.
+    if (store.Verify(one)) stored.emplace(one.id, one);
   }
   const auto mesh = net::ConnectMesh(runtime::MeshConfigOf(party, MeetingOf(study_id)));
   runtime::NoteStopSignals();  // until now there was nobody to tell

@@ -224,7 +224,7 @@ SecretKey Store::BodyKey(const StoredDeposit& deposit) {
   return opened;
 }
 
-OpenedDeposit Store::Read(const StoredDeposit& deposit) {
+OpenedDeposit Store::Opened(const StoredDeposit& deposit) {
   const auto file = BodyFile(deposit.id);
   const auto study = ParseStudy(deposit.study, (folder_ / "deposits.sqlite").string());
   const auto layout = LayoutOf(study.records);
@@ -241,6 +241,32 @@ OpenedDeposit Store::Read(const StoredDeposit& deposit) {
     jobs::RefuseSealed(file, fmt::format("{} bytes", body.size()), "as many as the deposit's capacity gives");
   opened.components = CheckedComponents(deposit.header, layout, party_, body, file);
   return opened;
+}
+
+bool Store::IsWithdrawn(const StoredDeposit& deposit) {
+  const auto known = Find(deposit.id);
+  return known && known->withdrawn;
+}
+
+OpenedDeposit Store::Read(const StoredDeposit& deposit) {
+  try {
+    return Opened(deposit);
+  } catch (const std::runtime_error&) {
+    if (!IsWithdrawn(deposit)) throw;
+    throw DataError(
+        fmt::format("deposit {}: found it withdrawn meanwhile, expected it as it was before: try again",
+                    ToHex(deposit.id)));
+  }
+}
+
+bool Store::Verify(const StoredDeposit& deposit) {
+  try {
+    (void)Opened(deposit);
+  } catch (const std::runtime_error&) {
+    if (!IsWithdrawn(deposit)) throw;
+    return false;
+  }
+  return true;
 }
 
 std::vector<fs::path> Store::Strays() {

@@ -102,9 +102,10 @@ class Store {
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens,
   /// its components are those that the header commits to. Throws DataError naming the file that is not so,
-  /// ConfigError where it is not there.
+  /// ConfigError where it is not there, DataError that says so where it was withdrawn since it was listed.
   [[nodiscard]] OpenedDeposit Read(const StoredDeposit& deposit);
-  void Verify(const StoredDeposit& deposit) { (void)Read(deposit); }
+  /// Reads it, and throws as Read(); but returns false where it was withdrawn since it was listed.
+  bool Verify(const StoredDeposit& deposit);
 
   /// Bodies that belong to no deposit: what acceptances and withdrawals left that were killed.
   [[nodiscard]] std::vector<std::filesystem::path> Strays();
@@ -113,6 +114,8 @@ class Store {
   [[nodiscard]] std::filesystem::path BodyFile(const Hash& id) const;
   [[nodiscard]] std::vector<StoredDeposit> ListInTransaction();
   [[nodiscard]] SecretKey BodyKey(const StoredDeposit& deposit);
+  [[nodiscard]] OpenedDeposit Opened(const StoredDeposit& deposit);
+  [[nodiscard]] bool IsWithdrawn(const StoredDeposit& deposit);
   void RefuseKnown(const OpenedDeposit& deposit, const std::filesystem::path& file);
   void Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key, std::uint64_t now,
              const std::string& receipt);

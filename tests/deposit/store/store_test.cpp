@@ -167,6 +167,20 @@ TEST_F(StoreTest, FindsWhatWasChanged) {
   EXPECT_THAT(ErrorText<DataError>([&] { other.Verify(stored); }), HasSubstr("storage key is another"));
 }
 
+TEST_F(StoreTest, SaysWhereADepositIsWithdrawnWhileItIsRead) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  const auto stored = store.List().at(0);
+  const auto content = SignWithdrawal(deposit.id, 1, SamplePair(KeyKind::kOwner, 10));
+  auto other = Open();
+  (void)other.Withdraw(ParseWithdrawal(content, "w"), SampleReader(study_, 1).owners, "w", 1);
+  EXPECT_EQ(ErrorText<DataError>([&] { (void)store.Read(stored); }),
+            "deposit " + ToHex(deposit.id) +
+                ": found it withdrawn meanwhile, expected it as it was before: try again");
+  EXPECT_NO_THROW(store.Verify(stored)) << "nothing is wrong with it";
+}
+
 TEST_F(StoreTest, SealsWhatLiesOnDisk) {
   auto store = Open();
   const auto deposit = Opened(SampleDeposit(study_));
