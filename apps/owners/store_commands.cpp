@@ -45,6 +45,27 @@ const char* Told(deposit::WithdrawalResult result) {
   return "was withdrawn before";
 }
 
+/// Calls take(file) for each file, whatever becomes of those before. The exit code of the first that was not
+/// taken, or could not be read.
+template <typename Take>
+int TakeEach(const std::vector<std::string>& files, const Take& take) {
+  int code = kDone;
+  const auto note = [&](const std::exception& error) {
+    ReportError(error.what());
+    if (code == kDone) code = ExitCodeOf(error);
+  };
+  for (const auto& file : files) {
+    try {
+      take(file);
+    } catch (const deposit::RefusedDeposit& refused) {
+      note(refused);
+    } catch (const ConfigError& unread) {
+      note(unread);
+    }
+  }
+  return code;
+}
+
 int Accept(const StoreOptions& options) {
   (void)LockAllMemory();  // shares are kept from swap space where the system lets them; here and below
   const auto party = ReadPartyWithDeposits(options.config);
@@ -54,41 +75,27 @@ int Accept(const StoreOptions& options) {
       .key = deposit::ReadKeyPair(deposit::KeyKind::kParty, party.deposits->key),
       .owners = deposit::ReadTrustedOwners(party.deposits->owners)};
   auto store = deposit::OpenStore(party);
-  int code = kDone;
-  for (const auto& file : options.files) {
-    try {
-      const auto opened = deposit::ReadDeposit(file, reader);
-      store.Accept(opened, reader.study, file, static_cast<std::uint64_t>(std::time(nullptr)));
-      std::cout << fmt::format("{}: taken: deposit {} of {}, population {}, purpose {}, {} rows\n", file,
-                               ToHex(opened.id), opened.owner, opened.header.population,
-                               opened.header.purpose, opened.header.capacity)
-                << std::flush;
-    } catch (const deposit::RefusedDeposit& refused) {
-      ReportError(refused.what());
-      code = kData;
-    }
-  }
-  return code;
+  return TakeEach(options.files, [&](const std::string& file) {
+    const auto opened = deposit::ReadDeposit(file, reader);
+    store.Accept(opened, reader.study, file, static_cast<std::uint64_t>(std::time(nullptr)));
+    std::cout << fmt::format("{}: taken: deposit {} of {}, population {}, purpose {}, {} rows\n", file,
+                             ToHex(opened.id), opened.owner, opened.header.population, opened.header.purpose,
+                             opened.header.capacity)
+              << std::flush;
+  });
 }
 
 int TakeWithdrawals(const StoreOptions& options) {
   const auto party = ReadPartyWithDeposits(options.config);
   const auto owners = deposit::ReadTrustedOwners(party.deposits->owners);
   auto store = deposit::OpenStore(party);
-  int code = kDone;
-  for (const auto& file : options.files) {
-    try {
-      const auto withdrawal = deposit::ParseWithdrawal(ReadTextFile(file, "a withdrawal"), file);
-      const auto result =
-          store.Withdraw(withdrawal, owners, file, static_cast<std::uint64_t>(std::time(nullptr)));
-      std::cout << fmt::format("{}: deposit {} {}\n", file, ToHex(withdrawal.deposit), Told(result))
-                << std::flush;
-    } catch (const deposit::RefusedDeposit& refused) {
-      ReportError(refused.what());
-      code = kData;
-    }
-  }
-  return code;
+  return TakeEach(options.files, [&](const std::string& file) {
+    const auto withdrawal = deposit::ParseWithdrawal(ReadTextFile(file, "a withdrawal"), file);
+    const auto result =
+        store.Withdraw(withdrawal, owners, file, static_cast<std::uint64_t>(std::time(nullptr)));
+    std::cout << fmt::format("{}: deposit {} {}\n", file, ToHex(withdrawal.deposit), Told(result))
+              << std::flush;
+  });
 }
 
 int ListWithdrawals(const StoreOptions& options) {

@@ -291,6 +291,11 @@ class Deposits(ProgramTest):
         self.assertEqual(re.findall(r"(?m)^trefoil: (\S+): refused \((\w+)\)", result.stderr),
                          [("altered", "body"), ("cut", "size"), ("b/party-1.deposit", "live"), ("job.toml", "magic")])
         self.assertEqual(re.findall(r"(?m)^(\S+): taken", result.stdout), ["a/party-1.deposit", "c/party-1.deposit"])
+        self.succeed(*self.deposit("e", "--adds"))
+        result = self.run_program(*self.accept("missing", "e/party-1.deposit", "altered"))
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, "^trefoil: missing: No such file.*\ntrefoil: altered: refused")
+        self.assertEqual(re.findall(r"(?m)^(\S+): taken", result.stdout), ["e/party-1.deposit"])
 
     def test_a_changed_store_is_named(self):
         self.trust(1)
@@ -379,6 +384,9 @@ class Deposits(ProgramTest):
         self.assertEqual(re.findall(r"(?m)^trefoil: (\S+): refused \((\w+)\)", result.stderr),
                          [("foreign", "owner"), ("altered", "signature"), ("cut", "size"), ("out/party-1.deposit", "magic")])
         self.assertEqual(self.succeed(*self.store("verify")), "1 deposits, each as it was taken\n")
+        result = self.run_program(*self.store("withdraw", "missing", "w"))
+        self.assertEqual((result.returncode, result.stdout), (2, f"w: deposit {deposit_id} is withdrawn, and deleted\n"))
+        self.assert_one_error_line(result.stderr, "missing: No such file")
         self.fail_with(2, "w: exists already", *self.withdraw("w", deposit_id))
         self.fail_with(2, 'ID: found "00"', *self.withdraw("x", "00"))
 
