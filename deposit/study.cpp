@@ -168,6 +168,13 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
     throw ConfigError(
         "features.means: found them, expected none for a study: owners hand in rows that nothing is "
         "subtracted from");
+  for (const auto& column : records.data.columns) {
+    if (column.kind != data::ColumnKind::kWeight) continue;
+    throw ConfigError(
+        fmt::format("data.column: found \"{}\" of kind \"weight\", expected none for a study: a row of a "
+                    "deposit has no weight",
+                    column.name));
+  }
   Study study;
   study.records = records;
   study.records.type.clear();
@@ -183,9 +190,8 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
                       "trefoil init or deposit-key",
                       i));
   }
-  CheckKeys(study.parties, "study");
-  (void)LayoutOf(study.records);
-  CheckBatches(study.records, "study");
+  // All else that is checked when it is read: nobody is sent a study that cannot be.
+  (void)ParseStudy(JsonOf(study), "study");
   return study;
 }
 

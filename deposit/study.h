@@ -40,8 +40,8 @@ struct Study {
 void Fields(jobs::FieldVisitor& v, Study& s);
 
 /// A study for the records that a job declares, and the deposit keys of parties 0, 1 and 2. Throws
-/// ConfigError for a vertical partition, for keys of which two are equal, for batches that no file holds, and
-/// as LayoutOf.
+/// ConfigError for a vertical partition, means, a column of weights, and for what ParseStudy would not read
+/// back: keys of which two are equal, batches that no file holds, rows that LayoutOf refuses.
 [[nodiscard]] Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys);
 
 /// Reads and checks study.toml. Throws ConfigError that names the place and the key.

@@ -24,6 +24,10 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
+std::array<PublicKey, 3> KeysOf(const Study& study) {
+  return {study.parties[0].key, study.parties[1].key, study.parties[2].key};
+}
+
 TEST(Study, HasTheRecordsOfItsJobAndThePartiesKeys) {
   const TemporaryFolder folder;
   const auto study = SampleStudy(folder);
@@ -70,9 +74,7 @@ TEST(Study, OfBatchesIsOfOneJobAndRun) {
   auto large = SampleRecordsOfBatches(folder);
   large.store.batches->steps = 10'000'000;
   large.store.batches->rows = 1000;
-  EXPECT_THAT(ErrorText<ConfigError>([&] {
-                (void)MakeStudy(large, {study.parties[0].key, study.parties[1].key, study.parties[2].key});
-              }),
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(large, KeysOf(study)); }),
               HasSubstr("batches: found 10000000 steps of 1000 rows, expected at most"));
 }
 
@@ -110,6 +112,20 @@ TEST(Study, IsOfWholeRecords) {
   auto records = SampleRecords(TemporaryFolder());
   records.data.vertical = true;
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(records, {}); }), HasSubstr("data.partition"));
+  records = SampleRecords(TemporaryFolder());
+  records.data.columns[0].kind = data::ColumnKind::kWeight;
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(records, {}); }),
+              HasSubstr("data.column: found \"a\" of kind \"weight\", expected none for a study"));
+}
+
+// Nobody is sent a study that parties and owners cannot read, whatever is wrong with it.
+TEST(Study, IsMadeAsItIsReadOrNotAtAll) {
+  const TemporaryFolder folder;
+  auto records = SampleRecords(folder);
+  const auto study = MakeStudy(records, KeysOf(SampleStudy(folder)));
+  EXPECT_EQ(JsonOf(ParseStudy(JsonOf(study), "study")), JsonOf(study));
+  records.data.columns[1].name = records.data.columns[0].name;
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)MakeStudy(records, KeysOf(study)); }), HasSubstr("\"a\""));
 }
 
 TEST(Study, IsOfRowsThatNothingIsSubtractedFrom) {
