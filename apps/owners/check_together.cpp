@@ -56,7 +56,7 @@ int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, dep
   const auto study_id = deposit::IdOf(study);
   std::map<deposit::Hash, deposit::StoredDeposit> stored;
   for (const auto& one : store.List()) {
-    if (one.header.study != study_id) continue;
+    if (one.header.study != study_id || one.set_aside != 0) continue;
     // What is damaged is said before the peers are troubled.
     if (store.Verify(one)) stored.emplace(one.id, one);
   }

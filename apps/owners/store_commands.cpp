@@ -24,6 +24,8 @@ struct StoreOptions {
   std::string study;
   std::vector<std::string> files;
   std::string id;
+  std::vector<std::string> ids;
+  bool undo = false;
   std::size_t threads = 0;
 };
 
@@ -45,19 +47,19 @@ const char* Told(deposit::WithdrawalResult result) {
   return "was withdrawn before";
 }
 
-/// Calls take(file) for each file, whatever becomes of those before. The exit code of the first that was not
-/// taken, or could not be read.
+/// Calls take(name) for each file or id, whatever becomes of those before. The exit code of the first that was
+/// not taken, or could not be read.
 template <typename Take>
-int TakeEach(const std::vector<std::string>& files, const Take& take) {
+int TakeEach(const std::vector<std::string>& names, const Take& take) {
   int code = kDone;
   const auto note = [&](const std::exception& error) {
     ReportError(error.what());
     if (code == kDone) code = ExitCodeOf(error);
   };
-  for (const auto& file : files) {
+  for (const auto& name : names) {
     try {
-      take(file);
-    } catch (const deposit::RefusedDeposit& refused) {
+      take(name);
+    } catch (const DataError& refused) {
       note(refused);
     } catch (const ConfigError& unread) {
       note(unread);
@@ -105,10 +107,26 @@ int ListWithdrawals(const StoreOptions& options) {
   return kDone;
 }
 
+int SetAside(const StoreOptions& options) {
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  const auto told = [&](bool changed) {
+    if (options.undo) return changed ? "is used again" : "was not set aside";
+    return changed ? "is set aside" : "was set aside before";
+  };
+  return TakeEach(options.ids, [&](const std::string& name) {
+    const auto id = deposit::FromHex(name);
+    if (!id)
+      throw ConfigError(
+          fmt::format("ID: found \"{}\", expected a deposit's id, as store list shows it", name));
+    const bool changed = store.SetAside(*id, !options.undo, static_cast<std::uint64_t>(std::time(nullptr)));
+    std::cout << fmt::format("deposit {} {}\n", name, told(changed)) << std::flush;
+  });
+}
+
 void PrintLine(const deposit::StoredDeposit& one) {
-  std::cout << fmt::format("{}  {}  {}  {}  {} rows  {}{}\n", ToHex(one.id), one.owner, one.header.population,
-                           one.header.purpose, one.header.capacity, Time(one.accepted),
-                           one.spent_by.empty() ? "" : "  spent");
+  std::cout << fmt::format("{}  {}  {}  {}  {} rows  {}{}{}\n", ToHex(one.id), one.owner,
+                           one.header.population, one.header.purpose, one.header.capacity, Time(one.accepted),
+                           one.spent_by.empty() ? "" : "  spent", one.set_aside == 0 ? "" : "  set aside");
 }
 
 int List(const StoreOptions& options) {
@@ -129,6 +147,7 @@ int Show(const StoreOptions& options) {
         deposit::Fingerprint(deposit::KeyKind::kOwner, header.owner), header.population, header.purpose,
         header.adds ? "yes" : "no", header.capacity, Time(header.time), Time(one.accepted));
     if (!one.spent_by.empty()) std::cout << fmt::format("spent       by run {}\n", one.spent_by);
+    if (one.set_aside != 0) std::cout << fmt::format("set aside   {}\n", Time(one.set_aside));
     return kDone;
   }
   throw DataError(
@@ -195,6 +214,11 @@ void AddStore(CLI::App& program, Action& action) {
                                    options, &TakeWithdrawals);
   withdraw->add_option("FILE", options->files, "Withdrawals, as owners sent them")->required();
   AddStoreCommand(*store, action, "withdrawals", "One line for each", options, &ListWithdrawals);
+  auto* aside = AddStoreCommand(*store, action, "set-aside",
+                                "Use deposits in no run and no check, once every party that has them says so",
+                                options, &SetAside);
+  aside->add_option("ID", options->ids, "The deposits' ids")->required();
+  aside->add_flag("--undo", options->undo, "Use them again");
   AddStoreCommand(*store, action, "verify", "Read them all again: whether each is as it was taken", options,
                   &Verify);
   auto* check = AddStoreCommand(*store, action, "check",

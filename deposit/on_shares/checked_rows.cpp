@@ -75,7 +75,7 @@ std::string DifferenceIn(const std::array<Listed, net::kParties>& lists) {
       if (!lists.at(k).deposits.contains(id))
         return fmt::format(
             "deposit {}: not in the store of party {}, expected it at all three: accept it there or, if it "
-            "was withdrawn there, run trefoil store withdraw at the others",
+            "was withdrawn or set aside there, run trefoil store withdraw or store set-aside at the others",
             id, k);
     }
   }
@@ -130,8 +130,12 @@ protocols::RowBounds BoundsOf(const jobs::RecordSchema& records) {
 
 std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::vector<Hash> ids) {
   std::sort(ids.begin(), ids.end());
-  Require(std::adjacent_find(ids.begin(), ids.end()) == ids.end() && ids.size() <= kMostDeposits,
-          "AgreeOnDeposits: each deposit once, 100,000 at most");
+  Require(std::adjacent_find(ids.begin(), ids.end()) == ids.end(), "AgreeOnDeposits: each deposit once");
+  if (ids.size() > kMostDeposits)
+    throw ConfigError(
+        fmt::format("found {} deposits, expected at most {}: trefoil store set-aside leaves out "
+                    "those that the three do not want to use",
+                    ids.size(), kMostDeposits));
   const std::size_t limit = (2 * sizeof(Hash) + 1) * (kMostDeposits + 1);
   const auto texts = protocols::ExchangeTexts(party, TextOfLists(study, ids), limit);
   std::array<Listed, net::kParties> lists;

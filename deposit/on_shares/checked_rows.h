@@ -17,10 +17,10 @@ namespace trefoil::deposit {
 
 /// Makes sure that all three parties are about to use the same deposits of one study: `ids`, in any order.
 /// Returns them ascending, in the same order at all three. Ids are public to the three: with them a party
-/// learns which deposits another one took. Pre: no id twice, 100,000 at most.
+/// learns which deposits another one took. Pre: no id twice.
 /// Cost:   1 round, 8 bytes and 65 for the study and for each id from a party to each other one.
 /// Throws: ConfigError at all three, naming a party that has another study, or a deposit and a party that
-/// lacks it;
+/// lacks it; at a party that has more than 100,000;
 ///         NetworkError, ProtocolError.
 [[nodiscard]] std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study,
                                                 std::vector<Hash> ids);

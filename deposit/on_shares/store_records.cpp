@@ -99,6 +99,7 @@ std::map<Hash, StoredDeposit> StoreRecords::Deposits() {
   for (auto& one : store_->List()) {
     if (ToHex(one.header.study) != records_.store.study || one.header.purpose != records_.store.purpose)
       continue;
+    if (one.set_aside != 0) continue;
     const auto id = one.id;
     deposits.emplace(id, std::move(one));
   }

@@ -50,7 +50,10 @@ constexpr const char* kReceipts = R"(
 constexpr const char* kSpent = R"(
   CREATE TABLE spent (deposit BLOB PRIMARY KEY REFERENCES deposits, run TEXT NOT NULL, spent INTEGER NOT NULL) STRICT;
 )";
-constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts, kSpent};
+constexpr const char* kSetAside = R"(
+  CREATE TABLE set_aside (deposit BLOB PRIMARY KEY REFERENCES deposits, since INTEGER NOT NULL) STRICT;
+)";
+constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts, kSpent, kSetAside};
 
 /// The folder, for this party alone.
 fs::path MadeFolder(const fs::path& folder) {
@@ -158,10 +161,12 @@ void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::p
 
 std::vector<StoredDeposit> Store::ListInTransaction() {
   std::vector<StoredDeposit> all;
-  Database::Query query(database_,
-                        "SELECT d.id, header, owner_name, accepted, json, coalesce(run, '') FROM deposits d "
-                        "JOIN studies s ON s.id = d.study LEFT JOIN spent ON spent.deposit = d.id "
-                        "WHERE key <> x'' ORDER BY d.rowid");
+  Database::Query query(
+      database_,
+      "SELECT d.id, header, owner_name, accepted, json, coalesce(run, ''), coalesce(since, 0) "
+      "FROM deposits d JOIN studies s ON s.id = d.study "
+      "LEFT JOIN spent ON spent.deposit = d.id LEFT JOIN set_aside a ON a.deposit = d.id "
+      "WHERE key <> x'' ORDER BY d.rowid");
   while (query.Next()) {
     const auto id = query.Bytes(0);
     const auto header = DecodeHeader(query.Bytes(1));
@@ -174,7 +179,8 @@ std::vector<StoredDeposit> Store::ListInTransaction() {
                    .owner = query.Bytes(2),
                    .study = query.Bytes(4),
                    .accepted = static_cast<std::uint64_t>(query.Number(3)),
-                   .spent_by = query.Bytes(5)});
+                   .spent_by = query.Bytes(5),
+                   .set_aside = static_cast<std::uint64_t>(query.Number(6))});
   }
   return all;
 }
@@ -207,6 +213,27 @@ void Store::Spend(const std::vector<Hash>& ids, const std::string& run, std::uin
 
 bool Store::HasSpent(const std::string& run) {
   return Database::Query(database_, "SELECT 1 FROM spent WHERE run = ?").Bind(run).Next();
+}
+
+bool Store::SetAside(const Hash& id, bool aside, std::uint64_t now) {
+  bool changed = false;
+  database_.Transact([&] {
+    const auto known = Find(id);
+    if (!known || known->withdrawn)
+      throw DataError(fmt::format("found no deposit {}, expected one of store list", ToHex(id)));
+    Database::Query before(database_, "SELECT 1 FROM set_aside WHERE deposit = ?");
+    changed = before.Bind(id).Next() != aside;
+    if (!changed) return;
+    if (aside) {
+      Database::Query(database_, "INSERT INTO set_aside VALUES (?, ?)")
+          .Bind(id)
+          .Bind(static_cast<std::int64_t>(now))
+          .Run();
+    } else {
+      Database::Query(database_, "DELETE FROM set_aside WHERE deposit = ?").Bind(id).Run();
+    }
+  });
+  return changed;
 }
 
 SecretKey Store::BodyKey(const StoredDeposit& deposit) {

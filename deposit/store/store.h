@@ -19,10 +19,11 @@ inline constexpr const char* kPartsFolder = "parts";
 struct StoredDeposit {
   Hash id{};
   Header header;
-  std::string owner;           ///< by this party's name for it, when the deposit was taken
-  std::string study;           ///< as JSON
-  std::uint64_t accepted = 0;  ///< seconds since 1970, by this party's clock
-  std::string spent_by{};      ///< of batches: the id of the run that they were used by; empty: none yet
+  std::string owner;            ///< by this party's name for it, when the deposit was taken
+  std::string study;            ///< as JSON
+  std::uint64_t accepted = 0;   ///< seconds since 1970, by this party's clock
+  std::string spent_by{};       ///< of batches: the id of the run that they were used by; empty: none yet
+  std::uint64_t set_aside = 0;  ///< since when this party uses it no more, by its clock; 0: it does
 };
 
 /// What a store says of a withdrawal.
@@ -99,6 +100,11 @@ class Store {
 
   /// Whether a run has used any deposit, also one that was withdrawn since.
   [[nodiscard]] bool HasSpent(const std::string& run);
+
+  /// Notes that this party uses a deposit in no run and no check from now on, or, unless `aside`, that it does
+  /// again; otherwise it stays what it is: its owner's live one, which that owner can withdraw. On disk when
+  /// it returns. Returns whether it was not so before. Throws DataError where no such deposit is here.
+  bool SetAside(const Hash& id, bool aside, std::uint64_t now);
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens,
   /// its components are those that the header commits to. Throws DataError naming the file that is not so,

@@ -297,6 +297,23 @@ class Deposits(ProgramTest):
         self.assertRegex(result.stderr, "^trefoil: missing: No such file.*\ntrefoil: altered: refused")
         self.assertEqual(re.findall(r"(?m)^(\S+): taken", result.stdout), ["e/party-1.deposit"])
 
+    def test_a_party_sets_deposits_aside_and_says_so(self):
+        self.trust(1)
+        ids = [self.deposit_id(out, "--adds") for out in "ab"]
+        for out in "ab":
+            self.succeed(*self.accept(f"{out}/party-1.deposit"))
+        result = self.run_program(*self.store("set-aside", "00" * 32, "x", *ids))
+        self.assertEqual((result.returncode, result.stdout), (4, "".join(f"deposit {one} is set aside\n" for one in ids)))
+        self.assertEqual(result.stderr.splitlines(), [f"trefoil: found no deposit {'00' * 32}, expected one of store list",
+                                                      'trefoil: ID: found "x", expected a deposit\'s id, as store list shows it'])
+        self.assertEqual(self.succeed(*self.store("set-aside", ids[1])), f"deposit {ids[1]} was set aside before\n")
+        self.assertEqual(self.succeed(*self.store("set-aside", "--undo", ids[0])), f"deposit {ids[0]} is used again\n")
+        self.assertEqual(self.succeed(*self.store("set-aside", "--undo", ids[0])), f"deposit {ids[0]} was not set aside\n")
+        lines = self.succeed(*self.store("list")).splitlines()
+        self.assertEqual([line.endswith("Z  set aside") for line in lines], [False, True], lines)
+        self.assertRegex(self.succeed(*self.store("show", ids[1])), "(?m)^set aside   20..-")
+        self.assertNotIn("aside", self.succeed(*self.store("show", ids[0])))
+
     def test_a_changed_store_is_named(self):
         self.trust(1)
         self.succeed(*self.deposit("out"))

@@ -80,6 +80,11 @@ class StoreCheck(ProgramTest):
         for code, output, error in self.check():
             self.assertEqual((code, output), (2, ""))
             self.assert_one_error_line(error, f"deposit {missing}: not in the store of party 2")
+        for party in (0, 1):
+            self.succeed("store", "set-aside", "--config", f"d/party-{party}/party.toml", missing)
+        for code, output, error in self.check():
+            self.assertEqual((code, error), (0, ""))
+            self.assertIn("1 deposits checked on shares\n", output)
         self.succeed("study", "init", "--job", "job.toml", "--set", "fraction_bits=15", "--keys", *(f"d/party-{k}/deposit.pub" for k in range(3)),
                      "--out", "other.toml")
         results = self.check(("study.toml", "other.toml"))  # who finds out first tells the other, or ends before

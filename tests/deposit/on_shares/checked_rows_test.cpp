@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
@@ -264,6 +265,16 @@ TEST(AgreeOnDeposits, NamesWhatDiffers) {
   for (const auto& error : studies)
     EXPECT_THAT(error, HasSubstr("study: found " + ToHex(HashOf(9)) + " at party 0 and " + ToHex(HashOf(8)) +
                                  " at party 1"));
+}
+
+TEST(AgreeOnDeposits, RefusesMoreThanAListHasRoomFor) {
+  std::vector<Hash> ids(100'001);
+  for (std::size_t k = 0; k < ids.size(); ++k) std::memcpy(ids[k].data(), &k, sizeof(k));
+  const auto errors = RunParties(Seed{1}, [&](mpc::Context& party) {
+    return ErrorText<ConfigError>([&] { (void)AgreeOnDeposits(party, HashOf(9), ids); });
+  });
+  for (const auto& error : errors)
+    EXPECT_THAT(error, HasSubstr("found 100001 deposits, expected at most 100000"));
 }
 
 TEST(AgreeOnDeposits, RefusesWhatIsNoList) {

@@ -47,6 +47,34 @@ TEST_F(StoreRecordsTest, AreNamedWhereOnePartyLacksThem) {
     EXPECT_THAT(seen.error, HasSubstr("deposit " + ToHex(missing) + ": not in the store of party 1"));
 }
 
+// What an owner hands to some parties alone, or makes larger than the job has room for, ends runs until each
+// party that has it sets it aside.
+TEST_F(StoreRecordsTest, AreNotThoseThatEachPartyThatHasThemSetAside) {
+  const auto kept = Accept(Made(5));
+  const auto lone = Accept(Made(6), {0, 2});
+  const auto large = Accept(Made(7, 1'000));
+  const auto set_aside = [&](const Hash& id, const std::vector<int>& parties, bool aside = true) {
+    for (const int party : parties) EXPECT_TRUE(OpenStore(PartyOf(party)).SetAside(id, aside, 1));
+  };
+  EXPECT_THAT(WhyNot(1), HasSubstr("data.capacity: found 100, expected at least 1008"));
+  set_aside(large, {0, 1, 2});
+  set_aside(lone, {2});
+  for (const auto& seen : Shared())
+    EXPECT_THAT(seen.error,
+                testing::AllOf(HasSubstr("deposit " + ToHex(lone) + ": not in the store of party 1"),
+                               HasSubstr("store set-aside at the others")));
+  set_aside(lone, {0});
+  EXPECT_EQ(Opened(0)->Load(records_), "1 deposits of 8 rows");
+  for (const auto& seen : Shared()) {
+    EXPECT_EQ(seen.error, "");
+    EXPECT_EQ(seen.heights, std::vector<Index>{8});
+    EXPECT_THAT(seen.summary, HasSubstr(ToHex(kept)));
+    EXPECT_THAT(seen.warnings, IsEmpty());
+  }
+  set_aside(large, {0, 1, 2}, false);
+  EXPECT_THAT(WhyNot(1), HasSubstr("data.capacity"));
+}
+
 TEST_F(StoreRecordsTest, AreLeftOutAtAllThreeWhereOnePartysBudgetOfThePopulationIsSpent) {
   const auto first = Accept(Made(5));
   const auto spent = Accept(Made(6, 8, "train", "ward"));

@@ -118,6 +118,42 @@ TEST_F(StoreTest, NotesWhatARunHasSpentForGood) {
   EXPECT_EQ(ReasonOf(store, first), Reason::kRepeated);
 }
 
+TEST_F(StoreTest, NotesWhatThisPartySetsAside) {
+  const auto first = Another(5, true);
+  const auto second = Another(6, true);
+  {
+    auto store = Open();
+    EXPECT_EQ(ReasonOf(store, first), std::nullopt);
+    EXPECT_EQ(ReasonOf(store, second), std::nullopt);
+    EXPECT_TRUE(store.SetAside(second.id, true, 1'795'000'003));
+    EXPECT_FALSE(store.SetAside(second.id, true, 1'795'000'004)) << "it was so before";
+    EXPECT_THAT(ErrorText<DataError>([&] { (void)store.SetAside(Another(7, true).id, true, 1); }),
+                HasSubstr("found no deposit"));
+  }
+  auto store = Open();
+  auto all = store.List();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].set_aside, 0U);
+  EXPECT_EQ(all[1].set_aside, 1'795'000'003U);
+  EXPECT_TRUE(store.Verify(all[1]));
+  EXPECT_TRUE(store.Strays().empty());
+  EXPECT_EQ(ReasonOf(store, second), Reason::kRepeated);
+  EXPECT_EQ(ReasonOf(store, Another(7, false)), Reason::kLive) << "both are the owner's";
+  EXPECT_TRUE(store.SetAside(second.id, false, 5));
+  EXPECT_FALSE(store.SetAside(first.id, false, 5)) << "it was not";
+  all = store.List();
+  EXPECT_EQ(all[1].set_aside, 0U);
+}
+
+// Else both would be used once this party takes its decision back.
+TEST_F(StoreTest, TakesNoOtherInThePlaceOfWhatIsSetAside) {
+  auto store = Open();
+  const auto deposit = Another(1, false);
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  EXPECT_TRUE(store.SetAside(deposit.id, true, 1));
+  EXPECT_EQ(ReasonOf(store, Another(2, false)), Reason::kLive);
+}
+
 TEST_F(StoreTest, EntersADepositOnceItsBodyIsOnDisk) {
   auto store = Open();
   const auto deposit = Opened(SampleDeposit(study_));

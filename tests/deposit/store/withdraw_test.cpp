@@ -126,6 +126,17 @@ TEST_F(WithdrawTest, ListensToAnOwnerThatHasANewKey) {
   EXPECT_EQ(ReasonOf(store, deposit), Reason::kWithdrawn);
 }
 
+TEST_F(WithdrawTest, DeletesADepositThatWasSetAside) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  EXPECT_TRUE(store.SetAside(deposit.id, true, 1));
+  EXPECT_EQ(Withdraw(store, deposit.id), WithdrawalResult::kDeleted);
+  EXPECT_FALSE(std::filesystem::exists(BodyOf(deposit)));
+  EXPECT_THAT(store.List(), IsEmpty());
+  EXPECT_THROW((void)store.SetAside(deposit.id, false, 2), DataError);
+}
+
 TEST_F(WithdrawTest, MayComeBeforeItsDeposit) {
   auto store = Open();
   const auto deposit = Opened(SampleDeposit(study_));
@@ -162,7 +173,7 @@ TEST_F(WithdrawTest, IsEndedByTheNextWhoOpensTheStoreWhereItWasKilled) {
     EXPECT_TRUE(query.Next());
     const auto found = query.Bytes(0);
     Database::Query(raw, "UPDATE deposits SET key = x''").Run();
-    Database::Query(raw, "PRAGMA user_version = 4").Run();
+    Database::Query(raw, "PRAGMA user_version = 5").Run();
     return found;
   }();
   ASSERT_TRUE(LiesOnDisk(key));
@@ -180,6 +191,7 @@ TEST_F(WithdrawTest, MayComeToAStoreOfBefore) {
   }
   {  // as stores were before there were withdrawals and receipts
     auto raw = Raw();
+    Database::Query(raw, "DROP TABLE set_aside").Run();
     Database::Query(raw, "DROP TABLE spent").Run();
     Database::Query(raw, "DROP TABLE receipts").Run();
     Database::Query(raw, "DROP TABLE withdrawals").Run();
