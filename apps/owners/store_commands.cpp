@@ -59,10 +59,8 @@ int TakeEach(const std::vector<std::string>& names, const Take& take) {
   for (const auto& name : names) {
     try {
       take(name);
-    } catch (const DataError& refused) {
-      note(refused);
-    } catch (const ConfigError& unread) {
-      note(unread);
+    } catch (const std::runtime_error& error) {
+      note(error);
     }
   }
   return code;
@@ -168,9 +166,8 @@ int Verify(const StoreOptions& options) {
     }
   }
   for (const auto& stray : store.Strays())
-    std::cout << fmt::format(
-        "{}: of an acceptance or withdrawal that did not end; repeat that, or delete the file\n",
-        stray.string());
+    std::cout << fmt::format("{}: of an acceptance or withdrawal that did not end; repeat that\n",
+                             stray.string());
   if (code == kDone) std::cout << fmt::format("{} deposits, each as it was taken\n", verified);
   return code;
 }

@@ -184,7 +184,7 @@ std::string StoreRecords::Load(const jobs::RecordSchema& records) {
                     "prints",
                     records_.store.table));
   store_.emplace(OpenStore(party_));
-  const auto deposits = Deposits();
+  auto deposits = Deposits();
   if (deposits.empty())
     throw DataError(
         fmt::format("{}: found no deposit of study {} and purpose {}, expected one at least: trefoil accept",
@@ -199,8 +199,8 @@ std::string StoreRecords::Load(const jobs::RecordSchema& records) {
   // Of batches the peers know which are spent.
   if (const auto excess = records_.store.batches ? std::string() : ExcessOf(deposits); !excess.empty())
     throw ConfigError(excess);
-  for (const auto& one : deposits)
-    store_->Verify(one.second);  // what is damaged is said before peers are troubled
+  // What is damaged is said before peers are troubled.
+  std::erase_if(deposits, [&](const auto& one) { return !store_->Verify(one.second); });
   const auto spent = std::count_if(deposits.begin(), deposits.end(),
                                    [](const auto& one) { return !one.second.spent_by.empty(); });
   return fmt::format("{} deposits of {} rows{}", deposits.size(), RowsOf(deposits),

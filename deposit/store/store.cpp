@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/sync_to_disk.h"
+#include "base/passing_error.h"
 #include "base/secrets/random.h"
 #include "base/secrets/sealed_box.h"
 #include "base/secrets/sha256.h"
@@ -280,7 +281,7 @@ OpenedDeposit Store::Read(const StoredDeposit& deposit) {
     return Opened(deposit);
   } catch (const std::runtime_error&) {
     if (!IsWithdrawn(deposit)) throw;
-    throw DataError(
+    throw PassingError(
         fmt::format("deposit {}: found it withdrawn meanwhile, expected it as it was before: try again",
                     ToHex(deposit.id)));
   }

@@ -108,7 +108,7 @@ class Store {
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens,
   /// its components are those that the header commits to. Throws DataError naming the file that is not so,
-  /// ConfigError where it is not there, DataError that says so where it was withdrawn since it was listed.
+  /// ConfigError where it is not there, PassingError where it was withdrawn since it was listed.
   [[nodiscard]] OpenedDeposit Read(const StoredDeposit& deposit);
   /// Reads it, and throws as Read(); but returns false where it was withdrawn since it was listed.
   bool Verify(const StoredDeposit& deposit);

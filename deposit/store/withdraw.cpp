@@ -74,9 +74,10 @@ void Store::ClearWithdrawn() {
 }
 
 void Store::EndKilledWithdrawals() {
-  if (BodiesOfWithdrawn().empty()) return;
+  const bool bodies = !BodiesOfWithdrawn().empty();
   try {
-    ClearWithdrawn();
+    if (bodies) ClearWithdrawn();
+    ClearWithdrawnParts({});  // by the owner's key; of one whose key was replaced with the next withdrawal
   } catch (const std::runtime_error&) {
     // What is left has no way to be used here; whoever opens the store next tries again.
   }

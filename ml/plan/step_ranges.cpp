@@ -182,7 +182,9 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 double SigmaAbove(const TrainingSettings& settings) {
   if (settings.sigma) return OnSigmaLattice(*settings.sigma);
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
-  const double steps = SamplingRate(settings) * std::sqrt(settings.steps);
+  // PEA's closed form counts a step of sampled records as one of all.
+  const double rate = settings.accountant == dp::AccountantKind::kPea ? 1 : SamplingRate(settings);
+  const double steps = rate * std::sqrt(settings.steps);
   return std::clamp(4 * steps * one_release, kExpectedSigma, kLargestSigma);
 }
 
@@ -202,8 +204,7 @@ void CheckRowBits(const StepPlan& plan, double sigma) {
   if (RowBits(plan, sigma) <= plan.row_bits) return;
   std::ostringstream text;
   text << "the noise of sigma " << sigma << " has no room in rows of " << plan.row_bits
-       << " bits, which are for a sigma of " << SigmaAbove(plan.settings)
-       << ": give privacy.sigma itself, or raise privacy.epsilon";
+       << " bits, which are for a sigma of " << SigmaAbove(plan.settings) << ": give privacy.sigma itself";
   throw ConfigError(text.str());
 }
 

@@ -39,11 +39,17 @@ def lane_bytes(out):
         return int([row["bytes_sent"] for row in csv.DictReader(file)][-1])
 
 
+def has_local_models(folder):
+    """Whose training no plan counts."""
+    job = tomllib.loads((folder / "job.toml").read_text())
+    return job.get("initialisation", {}).get("method", "none") != "none"
+
+
 def speed_of(trefoil, rtt, mbit, folders):
     logarithms = []
     for folder in map(pathlib.Path, folders):
         seconds = json.loads((folder / "party-0/out/summary.json").read_text())["cost"]["seconds"]
-        if seconds > START_UP:
+        if seconds > START_UP and not has_local_models(folder):
             logarithms.append(math.log(planned(trefoil, folder, rtt, mbit, 1)["seconds"] / seconds))
     return math.exp(statistics.mean(logarithms))
 
@@ -68,9 +74,7 @@ def main():
     seconds = summaries[0]["seconds"]
     steps = f"{summaries[0]['steps']} steps, " if run["form"] and "steps" in summaries[0] else ""
     form = f"{run['form']} form, " if run["form"] else ""
-    job = tomllib.loads((folder / "job.toml").read_text())
-    apart = job.get("initialisation", {}).get("method", "none") != "none"  # local models, whose time no plan counts
-    timed = max(seconds, expected) > START_UP and not apart
+    timed = max(seconds, expected) > START_UP and not has_local_models(folder)
     ratio = expected / seconds
     print(f"{form}{steps}planned {run['rounds']} rounds, {run['bytes_sent'][0] / 1e6:.1f} MB, {expected:.1f} s, "
           f"measured {rounds}, {sent[0] / 1e6:.1f} MB, {seconds:.1f} s" + (f", ratio {ratio:.2f}" if timed else " (not compared)"))

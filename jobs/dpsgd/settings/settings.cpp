@@ -160,8 +160,11 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
     "Steps between two checkpoints, from which `--resume` goes on; 0: none.");
   v("lost_steps_max", s.lost_steps_max, WholeInterval{0, 1'000'000'000},
     Default(s.steps / 10).Said("a tenth of `steps`").LeftOut(),
-    "Once more steps than these have been lost, a second session from one checkpoint wants `--again`. Not in "
-    "the hash while it has its default.");
+    "Once more steps than these have been lost, or, whatever this is, more than one noisy evaluation or "
+    "release "
+    "before the first step, a second session from one checkpoint wants `--again`. Not in the hash while it "
+    "has "
+    "its default.");
   v("steps_ahead", s.steps_ahead, WholeInterval{0, 1'000}, Default(2),
     "Owners' batches and dealt material of at most so many later steps are made and sent in the background, "
     "and wait in the receivers' memory; 0: all in line.");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files/files.h"
 #include "base/passing_error.h"
 #include "deposit/inbox/receipt.h"
 #include "tests/deposit/inbox/inbox_fixture.h"
@@ -275,6 +276,22 @@ TEST_F(InboxTest, ForgetsAPartThatIsWithdrawn) {
   EXPECT_EQ(CodeIn(under_way.upload->End()), "410 withdrawn");
   EXPECT_EQ(CodeIn(Status(file)), "410 withdrawn");
   EXPECT_EQ(CodeIn(Begin("/deposits", file, 0, kPrefixBytes).answer.value()), "410 withdrawn");
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
+// A withdrawal that is killed behind its transaction leaves the part, to which no body belongs.
+TEST_F(InboxTest, ForgetsAPartWhoseWithdrawalWasKilled) {
+  OpenInbox();
+  const auto made = SampleDeposit(study_);
+  const auto under_way = Begin("/deposits", made.files[1], 0, kPrefixBytes + 250);
+  ASSERT_THAT(Parts(), SizeIs(1));
+  const auto part = Parts()[0];
+  const auto content = ReadTextFile(part, "a part");
+  const auto withdrawal = SignWithdrawal(made.id, 1, SamplePair(KeyKind::kOwner, 10));
+  Open().Withdraw(ParseWithdrawal(withdrawal, "w"), ReadTrustedOwners(folder_.path() / "o"), "w", 1);
+  ASSERT_THAT(Parts(), IsEmpty());
+  WriteSecretFile(part, content);
+  const auto next = Open();
   EXPECT_THAT(Parts(), IsEmpty());
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "ml/dpsgd/training.h"
 #include "ml/plan/step_ranges.h"
 #include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
@@ -274,6 +275,23 @@ TEST(RowBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {
   EXPECT_NO_THROW(CheckRowBits(plan, 10));
   const auto refusal = ErrorText<ConfigError>([&] { CheckRowBits(plan, 1000); });
   EXPECT_NE(refusal.find("give privacy.sigma itself"), std::string::npos) << refusal;
+}
+
+/// Whatever calibration finds of it.
+TEST(RowBits, HaveRoomForTheNoiseOfEachAccountant) {
+  TrainingSettings settings = MnistSettings();
+  settings.sigma.reset();
+  for (const auto accountant :
+       {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
+    for (const double epsilon : {0.3, 1.0, 3.0}) {
+      for (const int bits : {9, 16}) {
+        settings.accountant = accountant;
+        settings.target_epsilon = epsilon;
+        settings.row_fraction_bits = bits;
+        EXPECT_NO_THROW((void)MakePlan(settings)) << epsilon << ' ' << bits;
+      }
+    }
+  }
 }
 
 TEST(RowBits, OfFewerFractionBitsAreFewerAndCoarsenNothingButRowsAndTheSum) {
