@@ -125,11 +125,18 @@ void RunConnected(PartyRun& run, net::MeshTransport& mesh) {
   run.owner_lines = result.owner_lines;
 }
 
+/// What the peers still have to take may be as much as all that came before. A signal ends that at once: this
+/// party's own part is done, and nothing could go on.
+void FinishLinks(PartyRun& run, net::MeshTransport& mesh) {
+  run.output.reset();  // it has the state
+  run.state.reset();
+  run.session.watch().Run(StopWhen::kAtOnce, [&] { mesh.Finish(); });
+}
+
 /// When all is done and the links have ended. What goes wrong here changes nothing of a run that has its
 /// results.
 void TellOwnerOfResults(PartyRun& run) {
   if (!run.owner_lines) return;
-  run.output.reset();  // it has the links
   run.session.Disconnect();
   try {
     const auto lines = run.owner_lines();
@@ -207,6 +214,7 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
     if (group != nullptr) group->SetLinks(&mesh);
     run.session.watch().Run(run.steps() > 0 ? StopWhen::kBetweenSteps : StopWhen::kAtOnce,
                             [&] { RunConnected(run, mesh); });
+    FinishLinks(run, mesh);
     run.session.Done();
   } catch (const std::exception& error) {
     return End(run, EndInFailure(run, error));

@@ -1,5 +1,8 @@
 #include "net/link/channel.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +19,13 @@ constexpr int kTicksPerHeartbeat = 2;
 constexpr std::chrono::milliseconds kEndLinger{1000};
 // After a failed write the reason may still be on its way in: an ABORT that the peer sent before it closed.
 constexpr std::chrono::milliseconds kWriteErrorGrace{1000};
+
+/// Bytes that the system has of this end, and the other one has not acknowledged.
+int Unacknowledged(tcp::socket& socket) {
+  int bytes = 0;
+  if (ioctl(socket.native_handle(), SIOCOUTQ, &bytes) != 0) return 0;
+  return bytes;
+}
 
 }  // namespace
 
@@ -127,7 +137,28 @@ void Channel::Resume() {
 
 void Channel::Close(std::chrono::milliseconds linger) {
   const std::lock_guard io_lock(io_);
-  if (state_ == State::kClosing || state_ == State::kClosed) return;
+  if (!BeginClosing()) return;
+  timer_.expires_after(linger);
+  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (!error) self->Drop();
+  });
+  ReadMore();
+  Pump();
+}
+
+void Channel::Finish(std::chrono::milliseconds silence) {
+  const std::lock_guard io_lock(io_);
+  if (!BeginClosing()) return;
+  silence_ = silence;
+  quiet_ticks_ = 0;
+  ReadMore();
+  Pump();
+  DropWhereNothingIsTaken();
+}
+
+// False where there is nothing left to wait for.
+bool Channel::BeginClosing() {
+  if (state_ == State::kClosing || state_ == State::kClosed) return false;
   const bool has_tls = state_ == State::kSecured || state_ == State::kOpen;
   state_ = State::kClosing;
   said_goodbye_ = !has_tls;
@@ -137,13 +168,25 @@ void Channel::Close(std::chrono::milliseconds linger) {
   }
   handlers_.reset();
   ticker_.cancel();
-  if (write_error_) return Drop();
-  timer_.expires_after(linger);
+  if (write_error_) Drop();
+  return !write_error_;
+}
+
+// In ticks, as while it is open. What the system has taken is not yet what the peer has: on a slow line that
+// is seconds' worth.
+void Channel::DropWhereNothingIsTaken() {
+  if (state_ != State::kClosing) return;
+  timer_.expires_after(std::max(silence_ / kTicksPerSilence, std::chrono::milliseconds(1)));
   timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (!error) self->Drop();
+    const std::lock_guard lock(self->io_);
+    if (error || self->state_ != State::kClosing) return;
+    const int left = Unacknowledged(self->socket_);
+    const bool wrote_some = std::exchange(self->wrote_some_, false);
+    const bool taken = std::exchange(self->unacknowledged_, left) != left || wrote_some;
+    self->quiet_ticks_ = taken ? 0 : self->quiet_ticks_ + 1;
+    if (self->quiet_ticks_ >= kTicksPerSilence) return self->Drop();
+    self->DropWhereNothingIsTaken();
   });
-  ReadMore();
-  Pump();
 }
 
 void Channel::Drop() {
@@ -179,7 +222,7 @@ void Channel::OnRead(const ErrorCode& error, std::size_t count) {
   if (state_ == State::kClosing) {  // what still comes is of no use, but must be read so that the peer gets
                                     // our last words
     if (!error) return ReadMore();
-    if (sent_end_ || error != asio::error::eof) Drop();
+    if (sent_end_ || write_error_ || error != asio::error::eof) Drop();
     return;
   }
   if (error) {
@@ -275,7 +318,12 @@ void Channel::WriteOn(std::size_t from) {
   writing_ = true;
   asio::async_write(
       socket_, asio::buffer(output_) + from,
-      [size = output_.size()](const ErrorCode& error, std::size_t) { return error ? 0 : size; },
+      [this, size = output_.size(), before = std::size_t{0}](const ErrorCode& error,
+                                                             std::size_t written) mutable {
+        wrote_some_ = wrote_some_ || written > before;
+        before = written;
+        return error ? 0 : size;
+      },
       [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
 }
 

@@ -66,6 +66,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Sends what is queued, says good-bye and waits until the peer has, too; after `linger` the connection is
   /// dropped anyway. No handler is called any more.
   void Close(std::chrono::milliseconds linger);
+  /// The same, however long all takes, unless the peer takes no byte of it for `silence`.
+  void Finish(std::chrono::milliseconds silence);
   /// Drops the connection at once.
   void Drop();
 
@@ -97,13 +99,15 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void Encrypt(std::span<const std::byte> bytes);
   void OnWritten(const ErrorCode& error);
   void FinishWriting();
+  bool BeginClosing();
+  void DropWhereNothingIsTaken();
   void StartTicking();
   void Tick();
 
   tcp::socket socket_;
   std::recursive_mutex& io_;  // guards all but the outboxes: the I/O thread waits for it, Post only tries
   TlsSession tls_;
-  asio::steady_timer timer_;  // handshake, then linger
+  asio::steady_timer timer_;  // handshake, then what Close or Finish allows
   asio::steady_timer ticker_;
   std::string address_;
   State state_ = State::kFresh;
@@ -131,6 +135,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool said_goodbye_ = false;
   bool sent_end_ = false;
   ErrorCode write_error_;
+
+  bool wrote_some_ = false;  // since the last look
+  int unacknowledged_ = 0;   // bytes, at the last look
 
   std::chrono::milliseconds silence_{0};
   int quiet_ticks_ = 0;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -25,16 +26,23 @@ class IoThread {
 
   asio::io_context& context() { return context_; }
 
-  /// Waits until no operation is left, at most `limit`, then ends the thread; what is left is dropped.
-  void Drain(std::chrono::milliseconds limit) {
-    if (!thread_.joinable()) return;
-    guard_.reset();
+  /// Waits until no operation is left, at most `limit`, where there is one, then ends the thread; what is left
+  /// is dropped. Of several threads at once, the shortest limit counts. Returns whether nothing was dropped.
+  bool Drain(std::optional<std::chrono::milliseconds> limit) {
     {
       std::unique_lock lock(mutex_);
-      idle_.wait_for(lock, limit, [this] { return finished_; });
+      guard_.reset();
+      const auto finished = [this] { return finished_; };
+      if (!limit) {
+        idle_.wait(lock, finished);
+      } else if (!idle_.wait_for(lock, *limit, finished)) {
+        cut_short_ = true;
+      }
     }
     context_.stop();
-    thread_.join();
+    const std::lock_guard lock(joining_);
+    if (thread_.joinable()) thread_.join();
+    return !cut_short_;
   }
 
  private:
@@ -61,6 +69,8 @@ class IoThread {
   std::mutex mutex_;
   std::condition_variable idle_;
   bool finished_ = false;
+  bool cut_short_ = false;
+  std::mutex joining_;
   std::thread thread_;  // last: it uses the others
 };
 

@@ -36,27 +36,30 @@ void Links::Lose(const Failure& failure) {
   if (ended_) return;
   mailbox_.Fail(failure);
   const bool protocol = failure.kind == Failure::Kind::kProtocol;
-  TellAndClose({.code = protocol ? AbortCode::kProtocol : AbortCode::kPeerLost, .about = failure.peer},
-               kLinger);
+  TellAndClose({.code = protocol ? AbortCode::kProtocol : AbortCode::kPeerLost, .about = failure.peer});
 }
 
-void Links::Abort(const AbortReason& reason) {
-  if (!ended_) TellAndClose(reason, kLinger);
+void Links::Abort(const AbortReason& reason) { TellAndClose(reason); }
+
+void Links::Finish(std::chrono::milliseconds silence) {
+  if (!End()) return;
+  for (const auto& channel : channels_) {
+    if (channel) channel->Finish(silence);
+  }
 }
 
-void Links::Finish(std::chrono::milliseconds limit) {
-  if (std::exchange(ended_, true)) return;
+void Links::TellAndClose(const AbortReason& reason) {
+  if (!End()) return;
+  for (const auto& channel : channels_) {
+    if (!channel) continue;
+    channel->Post(FrameType::kAbort, EncodeAbort(reason));
+    channel->Close(kLinger);
+  }
+}
+
+bool Links::End() {
   grace_.cancel();
-  for (const auto& channel : channels_) {
-    if (channel) channel->Close(limit);
-  }
-}
-
-void Links::TellAndClose(const AbortReason& reason, std::chrono::milliseconds linger) {
-  for (const auto& channel : channels_) {
-    if (channel) channel->Post(FrameType::kAbort, EncodeAbort(reason));
-  }
-  Finish(linger);
+  return !std::exchange(ended_, true);
 }
 
 void Links::OnFrame(int peer, Frame frame) {

@@ -28,14 +28,17 @@ class Links {
   /// Gives up for a reason of its own: tells both peers and closes the links.
   void Abort(const AbortReason& reason);
 
-  /// Ends in order: sends what is queued, for at most `limit`, and closes the links.
-  void Finish(std::chrono::milliseconds limit);
+  /// Ends in order: sends what is queued, however long that takes, and closes the links. A peer that takes
+  /// nothing for `silence` is given up.
+  void Finish(std::chrono::milliseconds silence);
 
  private:
   void OnFrame(int peer, Frame frame);
   void OnAbort(int peer, const Frame& frame);
   void OnEnd(int peer, const Ending& ending);
-  void TellAndClose(const AbortReason& reason, std::chrono::milliseconds linger);
+  void TellAndClose(const AbortReason& reason);
+  /// False where it has ended already.
+  bool End();
 
   int self_;
   Mailbox& mailbox_;

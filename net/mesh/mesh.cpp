@@ -2,7 +2,7 @@
 
 #include <exception>
 #include <future>
-#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -16,7 +16,8 @@
 namespace trefoil::net {
 namespace {
 
-// On top of a linger, which itself ends every operation: only a defect would use it up.
+// On top of the linger of an abort, which itself ends every operation: links that finish in order, and a
+// defect, use it up.
 constexpr std::chrono::milliseconds kDrainMargin{500};
 
 class TlsMeshTransport final : public MeshTransport {
@@ -33,7 +34,7 @@ class TlsMeshTransport final : public MeshTransport {
 
   ~TlsMeshTransport() override {
     if (std::uncaught_exceptions() > exceptions_at_start_) Abort({.code = AbortCode::kInternal});
-    Shut(peer_timeout_, [this] { links_.Finish(peer_timeout_); });
+    (void)Deliver();
   }
 
   void Start() {
@@ -50,7 +51,12 @@ class TlsMeshTransport final : public MeshTransport {
 
   void Abort(AbortReason reason) noexcept override {
     mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
-    Shut(kLinger, [this, reason] { links_.Abort(reason); });
+    asio::post(io_.context(), [this, reason] { links_.Abort(reason); });
+    (void)io_.Drain(kLinger + kDrainMargin);
+  }
+
+  void Finish() override {
+    if (!Deliver()) throw NetworkError(self(), "closed its links before all was delivered");
   }
 
   void Interrupt() noexcept override { mailbox_.Fail({.peer = -1, .cause = "interrupted by this party"}); }
@@ -82,12 +88,10 @@ class TlsMeshTransport final : public MeshTransport {
     Throw(failure);
   }
 
-  template <typename Action>
-  void Shut(std::chrono::milliseconds limit, Action action) noexcept {
-    std::call_once(shut_, [&] {
-      asio::post(io_.context(), action);
-      io_.Drain(limit + kDrainMargin);
-    });
+  // Has no limit of its own: the links end by themselves, or by an abort.
+  bool Deliver() noexcept {
+    asio::post(io_.context(), [this] { links_.Finish(peer_timeout_); });
+    return io_.Drain(std::nullopt);
   }
 
   int exceptions_at_start_ = std::uncaught_exceptions();
@@ -96,7 +100,6 @@ class TlsMeshTransport final : public MeshTransport {
   std::promise<void> started_;
   SessionId session_{};
   Mailbox mailbox_;
-  std::once_flag shut_;
   IoThread io_;
   Links links_;
   Starter starter_;

@@ -52,10 +52,9 @@ struct MeshConfig {
 /// ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the other. A
 /// peer that has finished is not lost: what it sent is delivered first, and only waiting for more fails.
 ///
-/// Destruction finishes: queued messages are delivered (for at most peer_timeout) and the links closed in
-/// order. During stack unwinding it aborts with kInternal instead. Abort returns when the reason is on its
-/// way, after at most a second or so. Send, Receive and the counters are for one thread; Abort may be called
-/// from any other.
+/// Destruction finishes, where Finish was not called. During stack unwinding it aborts with kInternal instead.
+/// Abort returns when the reason is on its way, after at most a second or so. Send, Receive, Finish and the
+/// counters are for one thread; Abort may be called from any other.
 class MeshTransport : public Transport {
  public:
   using Transport::Transport;
@@ -66,6 +65,10 @@ class MeshTransport : public Transport {
   /// How long this party has waited for the peer's next message while nothing but heartbeats has come from
   /// it; zero where it does not wait. From any thread.
   [[nodiscard]] virtual std::chrono::milliseconds WaitingFor(int peer) const = 0;
+  /// Ends in order: queued messages are delivered, however long that takes, and the links closed; a peer that
+  /// takes no byte for peer_timeout is given up. Nothing can be sent or received afterwards. Throws
+  /// NetworkError, about this party, where an Abort has cut it short.
+  virtual void Finish() = 0;
 };
 
 /// Connects to both peers: party i dials every j < i and is dialled by every j > i (so party 2 needs no open

@@ -8,6 +8,7 @@
 #include "runtime/abort_reason.h"
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
+#include "runtime/observe/run_watch.h"
 #include "runtime/party_session.h"
 #include "runtime/ranks/lane_report.h"
 #include "runtime/ranks/same_build.h"
@@ -43,6 +44,13 @@ void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::M
                                       .waited_seconds = group.waited().seconds});
 }
 
+/// As rank 0 has it: what the peers still have to take is delivered, unless a signal ends that.
+void FinishLinks(net::MeshTransport& mesh, std::chrono::milliseconds slow) {
+  RunWatch watch(mesh, nullptr, slow,
+                 [](const std::string& line) { StandardError().Write("warning: " + OneLine(line) + "\n"); });
+  watch.Run(StopWhen::kAtOnce, [&] { mesh.Finish(); });
+}
+
 }  // namespace
 
 RankLimits LimitsOf(const RunOptions& options) {
@@ -76,6 +84,7 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
     NoteStopSignals();  // rank 0 gets the same, and ends the run
     group.SetLinks(mesh.get());
     Compute(options, *job, group, *mesh);
+    FinishLinks(*mesh, party.peer_timeout);
   } catch (const std::exception& error) {
     group.End(FailureOf(error, group, party.id, mesh != nullptr));
   }

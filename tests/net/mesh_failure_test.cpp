@@ -351,5 +351,73 @@ TEST(MeshFailure, WhoWaitsStillLearnsWhoBrokeTheProtocol) {
   EXPECT_EQ(outcomes[1].text, "party 2: broke the protocol (reported by party 0)");
 }
 
+constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+constexpr int kPieces = 128;  // more than the system's buffers hold
+
+/// Party 0 leaves all of it to the end, for which a peer may be silent for 800 ms.
+std::array<Outcome, kParties> SendMuchAtLast(TestMesh& mesh, const std::function<void(RawParty2&)>& take,
+                                             const std::function<void(MeshTransport&)>& end = {}) {
+  for (const int party : {0, 1}) mesh.config(party).peer_timeout = milliseconds(800);
+  return AgainstRawParty2(mesh, take, [&](int self, MeshTransport& transport) {
+    if (self == 1) return;
+    for (int piece = 0; piece < kPieces; ++piece) transport.Send(2, Bytes(kPieceBytes));
+    if (end) end(transport);
+  });
+}
+
+/// Takes the pieces one by one, with a pause before each, and returns how many it got in that time.
+int TakePieces(RawLink& link, milliseconds pause, std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  int taken = 0;
+  try {
+    for (; taken < kPieces && std::chrono::steady_clock::now() < end; ++taken) {
+      std::this_thread::sleep_for(pause);
+      (void)link.ReceiveFrame();
+    }
+  } catch (const std::runtime_error&) {  // the end of the stream
+  }
+  return taken;
+}
+
+// It takes several times as long as a silence may, and more than all that the system has taken at once.
+TEST(MeshFailure, APeerOnASlowLineGetsAllThatWasSentBeforeAnOrderlyEnd) {
+  TestMesh mesh;
+  int taken = 0;
+  const auto outcomes = SendMuchAtLast(
+      mesh, [&](RawParty2& raw) { taken = TakePieces(raw.to0, milliseconds(20), std::chrono::seconds(60)); });
+
+  EXPECT_EQ(taken, kPieces);
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kDone) << outcomes[0].text;
+  EXPECT_GT(outcomes[0].seconds_since_start, milliseconds(1600));
+}
+
+TEST(MeshFailure, APeerThatTakesNothingAtTheEndIsGivenUp) {
+  TestMesh mesh;
+  const auto outcomes =
+      SendMuchAtLast(mesh, [](RawParty2&) { std::this_thread::sleep_for(milliseconds(3000)); });
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kDone) << outcomes[0].text;
+  EXPECT_GT(outcomes[0].seconds_since_start, milliseconds(750));
+  EXPECT_LT(outcomes[0].seconds_since_start, milliseconds(2500));
+}
+
+TEST(MeshFailure, AnAbortCutsAnOrderlyEndShort) {
+  TestMesh mesh;
+  const auto outcomes = SendMuchAtLast(
+      mesh,  // whose party 2 is never silent
+      [&](RawParty2& raw) { (void)TakePieces(raw.to0, milliseconds(100), std::chrono::seconds(6)); },
+      [](MeshTransport& transport) {
+        std::thread other([&] {
+          std::this_thread::sleep_for(milliseconds(300));
+          transport.Abort({.code = AbortCode::kStopped});
+        });
+        EXPECT_THROW(transport.Finish(), NetworkError);
+        other.join();
+      });
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kDone) << outcomes[0].text;
+  EXPECT_LT(outcomes[0].seconds_since_start, milliseconds(4000));
+}
+
 }  // namespace
 }  // namespace trefoil::net

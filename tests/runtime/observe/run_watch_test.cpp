@@ -50,6 +50,7 @@ class SilentMesh : public net::MeshTransport {
     changed_.notify_all();
   }
   void Interrupt() noexcept override {}
+  void Finish() override { (void)Read(2, 0); }
 
   std::atomic<milliseconds> waited{milliseconds(0)};
   std::atomic<net::AbortCode> code{};
