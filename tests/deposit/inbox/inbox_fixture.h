@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,10 @@
 #include "tests/deposit/store/store_fixture.h"
 
 namespace trefoil::deposit {
+
+inline std::uint64_t OffsetIn(const net::HttpAnswer& answer) {
+  return nlohmann::json::parse(answer.body).value("offset", std::uint64_t{999'999});
+}
 
 /// An inbox of party 1, which lists owner 10, without a network.
 class InboxTest : public StoreTest {
