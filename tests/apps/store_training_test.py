@@ -257,7 +257,7 @@ class StoreTraining(StoreProgramTest):
             self.succeed("store", "withdraw", "--config", f"d/party-{party}/party.toml", "w")
         for code, _, error in self.train():
             self.assertEqual(code, 2)
-            self.assertRegex(error, f"deposit {ids['clinic']}: not in the store of party [01], .* withdrawn there, run trefoil store withdraw")
+            self.assertRegex(error, f"deposit {ids['clinic']}: not in the store of party [01], .* withdrawn or set aside there, run trefoil store withdraw")
         self.succeed("store", "withdraw", "--config", "d/party-2/party.toml", "w")
         for party in range(3):
             for file in (self.folder / f"r{party}").iterdir():
