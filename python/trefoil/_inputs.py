@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from trefoil._frames import from_tables, write_frame
 from trefoil.errors import ConfigError, DataError, Error
 
 
@@ -74,7 +75,7 @@ class Inputs:
             raise ConfigError(f"{owner}records: found arrays, expected files: the job has no data.format")
         style = data["format"]
         if style == "csv":
-            return {"data.file": self._put_frame(data, X, y, owner, labels)}
+            return {"data.file": self._put_frame(keys, X, y, owner, labels)}
         x = _numbers(X, f"{owner}X")
         if x.ndim < 2:
             raise DataError(f"{owner}X: found one dimension, expected two: a row for each record")
@@ -100,87 +101,37 @@ class Inputs:
             file.write(array.astype(np.uint8).tobytes())
         return path
 
-    def _put_frame(self, data: dict[str, Any], X: Any, y: Any, owner: str, labels: bool) -> str:
-        header = data.get("header", True)
-        if not hasattr(X, "to_csv") and hasattr(X, "to_pandas"):  # a table of Arrow, a frame of Polars
-            X = X.to_pandas()
-        if not hasattr(X, "to_csv"):
+    def _put_frame(self, keys: dict[str, Any], X: Any, y: Any, owner: str, labels: bool) -> str:
+        data = keys["data"]
+        frame = from_tables(X)
+        if not hasattr(frame, "to_csv") or not hasattr(frame, "columns"):
             raise DataError(f'{owner}X: found {type(X).__name__}, expected a frame, as data.format "csv" has columns')
-        frame = X
         label = data.get("label", data.get("target"))
         if labels and y is not None and label is not None:
-            if len(y) != len(X):
-                raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
-            require_unmasked(y, f"{owner}y")
-            frame = X.assign(**{label["column"]: np.asarray(y)})
-        if labels and label is not None:
-            _require_labels(frame, label, _mark(data.get("missing", "?")), f"{owner}X" if y is None else f"{owner}y")
-        if not header:
-            frame = self._ordered(frame, data, owner)
-        separator = data.get("separator", ",")
+            frame = frame.assign(**{label["column"]: _labels(y, len(frame), owner)})
         with self._file(f"{owner}X") as (file, path):
-            if header:
+            if data.get("header", True):
                 self.with_header.add(file.fileno())
-            self._written(frame, data).to_csv(
-                file,
-                index=False,
-                header=header,
-                na_rep=_mark(data.get("missing", "?")),
-                sep="\t" if separator == "tab" else separator,
-                decimal=data.get("decimal", "."),
-                # Whatever the job says of the files of others, a byte order mark counts more.
-                encoding="utf-8-sig" if "encoding" in data else "utf-8",
-            )
+            write_frame(file, frame, keys, labels, f"{owner}X", f"{owner}X" if y is None else f"{owner}y")
         return path
 
-    @staticmethod
-    def _written(frame: Any, data: dict[str, Any]) -> Any:
-        """The frame with dates and missing values as the job's columns have them."""
-        for column in data.get("column", []):
-            name = column["name"]
-            if name not in frame.columns:
-                continue
-            values = frame[name]
-            if column.get("kind") == "date":
-                style = column["format"]
-                # Texts and numbers stay as they are, for the reader to check.
-                values = values.astype(object).map(
-                    lambda date: date.strftime(style) if hasattr(date, "strftime") else date, na_action="ignore"
-                )
-            if "missing" in column and values.isna().any():
-                if values.dtype.kind == "f":  # among texts to_csv leaves numbers as they are
-                    decimal = data.get("decimal", ".")
-                    values = values.map(lambda number: str(number).replace(".", decimal), na_action="ignore")
-                values = values.astype(object).where(values.notna(), _mark(column["missing"]))
-            if values is not frame[name]:
-                frame = frame.assign(**{name: values})
-        return frame
 
-    @staticmethod
-    def _ordered(frame: Any, data: dict[str, Any], owner: str) -> Any:
-        """A file without a header has the columns in the order of the job's."""
-        names = data.get("columns") or [column["name"] for column in data["column"]]
-        absent = [name for name in names if name not in frame.columns]
-        if absent:
-            raise DataError(f"{owner}X: found no column {absent[0]}, expected {', '.join(names)}")
-        return frame[names]
+def _labels(y: Any, rows: int, owner: str) -> Any:
+    """Labels beside a frame, as a column of it."""
+    require_unmasked(y, f"{owner}y")
+    y = one_column(from_tables(y))
+    if np.ndim(y) != 1:
+        raise DataError(f"{owner}y: found {np.ndim(y)} dimensions, expected one, a label for each record")
+    if len(y) != rows:
+        raise DataError(f"{owner}y: found {len(y)} labels, expected {rows}, the rows of {owner}X")
+    return y.array if hasattr(y, "iloc") else np.asarray(y)
 
 
-def _mark(marks: str | list[str]) -> str:
-    """What a missing value is written as, of a job's mark or marks; where there is none, nothing."""
-    if isinstance(marks, str):
-        return marks
-    return marks[0] if marks else ""
-
-
-def _require_labels(frame: Any, label: dict[str, Any], mark: str, name: str) -> None:
-    """A label is never missing, unless the job has the mark among its values and aliases."""
-    column = label["column"]
-    if column not in frame.columns or mark in label.get("values", []) or mark in label.get("aliases", {}):
-        return
-    absent = np.flatnonzero(frame[column].isna())
-    if absent.size:
-        raise DataError(f'{name}: record {absent[0] + 1}, column "{column}": found a missing value, expected a label')
+def one_column(y: Any) -> Any:
+    """Labels or targets in an array or frame of one column without its second dimension."""
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
+    return y
 
 
 def paths_of(files: Mapping[str, Any], owner: str = "") -> dict[str, str]:

@@ -55,10 +55,10 @@ def office(seed, rows=90):
     return frame
 
 
-def written(frame):
+def written(frame, keys=KEYS, labels=True):
     """What a party gets of a frame."""
     with Inputs() as inputs:
-        with open(inputs.put_records(KEYS, frame, None)["data.file"], encoding="utf-8-sig") as file:
+        with open(inputs.put_records(keys, frame, None, labels=labels)["data.file"], encoding="utf-8-sig") as file:
             return file.read().splitlines()
 
 
@@ -114,3 +114,128 @@ def test_takes_parquet(tmp_path, way):
     parquet.write_table(pyarrow.Table.from_pandas(frame), file)
     table = pandas.read_parquet(file) if way == "pandas" else parquet.read_table(file)
     assert written(table) == written(frame)
+
+
+CODED = {
+    "type": "dpsgd",
+    "name": "codes",
+    "data": {
+        "name": "codes",
+        "format": "csv",
+        "rows": [60, 60, 60],
+        "classes": 2,
+        "missing": ["?", "-9"],
+        "column": [
+            {"name": "sex", "kind": "category", "values": ["0", "1"], "unknown": "missing"},
+            {"name": "lab", "kind": "bin", "edges": [0.7], "missing": ["NA"]},
+            {"name": "size"},
+            {"name": "seen", "kind": "ignore"},
+        ],
+        "label": {"column": "ill", "values": ["0", "1"]},
+    },
+    "features": {"row_norm": 2.0},
+    "training": {"steps": 20, "expected_batch": 120, "max_batch_per_owner": 60, "learning_rate": 4.0},
+    "privacy": {"sigma": 0.5, "delta": 1e-5, "clip": 1.0},
+}
+
+
+def codes(seed, rows=60):
+    random = np.random.default_rng(seed)
+    sex = random.integers(0, 2, rows)
+    return pandas.DataFrame(
+        {
+            "sex": sex,
+            "lab": np.where(random.random(rows) < 0.5, 0.7, 0.2).astype(np.float32),
+            "size": random.integers(-10, 10, rows),
+            "seen": pandas.date_range("2021-01-01", periods=rows),
+            "ill": sex,
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "float32", "Float32", "float64", "object", "category"])
+def test_a_values_text_does_not_depend_on_other_records(kind):
+    frame = codes(1)
+    frame[["sex", "size", "lab"]] = frame[["sex", "size", "lab"]].astype(
+        {"sex": kind, "size": kind, "lab": "float32" if "int" in kind.lower() else kind}
+    )
+    lines = written(frame, CODED)
+    assert {line.split(",")[0] for line in lines[1:]} == {"0", "1"}
+    assert {line.split(",")[2] for line in lines[1:]} == {str(number) for number in range(-10, 10)}
+    for column in ("sex", "lab", "size", "seen"):
+        changed = frame.copy()
+        changed[column] = changed[column].where(changed.index != 59)  # what pandas makes of whole numbers
+        other = written(changed, CODED)
+        assert other[:-1] == lines[:-1] and other[-1] != lines[-1], column
+    later = frame.assign(seen=frame["seen"].where(frame.index != 59, pandas.Timestamp("2021-01-01 12:30")))
+    assert written(later, CODED)[:-1] == lines[:-1] and "2021-01-01 12:30:00" in written(later, CODED)[-1]
+
+
+def test_records_are_predicted_by_themselves():
+    model = trefoil.simulate(trefoil.Job.from_dict(CODED), [codes(seed) for seed in range(3)]).model
+    test = codes(9, 6).drop(columns="ill")
+    whole = model.decision_function(test)
+    for column in ("sex", "lab"):
+        changed = test.copy()
+        changed.loc[5, column] = np.nan
+        assert (model.decision_function(changed)[:5] == whole[:5]).all()
+
+
+def column_of(numbers, /, **declared):
+    """What is written of a frame with these numbers in a column."""
+    label = {"column": "ill", "values": ["0", "1"]}
+    keys = {"data": {"format": "csv", "column": [{"name": "code", **declared}], "label": label}}
+    return [line.split(",")[0] for line in written(pandas.DataFrame({"code": numbers, "ill": 0}), keys)[1:]]
+
+
+def test_whole_numbers_are_written_as_the_job_has_them():
+    texts = {"kind": "category", "values": ["0", "1.0"], "aliases": {"2.0": "0"}, "missing": ["-9.0"]}
+    for numbers in ([0, 1, 2, -9], [0.0, 1.0, 2.0, -9.0], [0, 1, 2, -9.0, None]):
+        assert column_of(numbers, **texts)[:4] == ["0", "1.0", "2.0", "-9.0"]
+    assert column_of([1.5, -0.0, 1e300, 5.0], kind="number") == ["1.5", "0", "1e+300", "5"]
+    assert column_of([1, 2.0], kind="category", values=["1", "2"], aliases={"1.0": "1"}) == ["1", "2"]
+    with pytest.raises(trefoil.DataError, match='^X: record 2, column "code": found the number 1, expected a text, as'):
+        column_of([0, 1], kind="category", values=["0", "1", "1.0"])
+
+
+@pytest.mark.parametrize("kind", ["key", "category"])
+def test_refuses_numbers_that_a_float_does_not_hold(kind):
+    declared = {"kind": kind} | ({"values": ["0"], "unknown": "missing"} if kind == "category" else {})
+    number = 123456789012345678
+    assert column_of([0, number], **declared) == ["0", str(number)]
+    place = 'record 2, column "code": found 1.23.*, too large a float for all its digits, expected integers or texts$'
+    with pytest.raises(trefoil.DataError, match=place):
+        column_of([0, float(number)], **declared)
+    with pytest.raises(trefoil.DataError, match=place):
+        column_of(np.array([0, number], dtype=np.float32), **declared)
+
+
+class Table:
+    """A table whose integers are floats beside a null, unless asked otherwise, as Arrow's are."""
+
+    def to_pandas(self, integer_object_nulls=False):
+        ids = [123456789012345678, 123456789012345679, None]
+        codes = pandas.Series(ids, dtype=object if integer_object_nulls else "float64")
+        return pandas.DataFrame({"code": codes, "ill": 0})
+
+
+def test_takes_integers_beside_nulls_from_tables():
+    column = {"name": "code", "kind": "category", "values": ["0"]}
+    keys = {"data": {"format": "csv", "column": [column], "label": {"column": "ill", "values": ["0", "1"]}}}
+    texts = ["code,ill", "123456789012345678,0", "123456789012345679,0", "?,0"]
+    assert written(Table(), keys) == texts
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed, which makes tables")
+    codes = pyarrow.array([123456789012345678, 123456789012345679, None])
+    assert written(pyarrow.table({"code": codes, "ill": [0, 0, 0]}), keys) == texts
+
+
+def test_counts_numbers_beside_a_missing_one():
+    job = trefoil.Job.histogram(
+        name="codes",
+        data=dict(name="codes", format="csv", rows=[9, 9, 9]),
+        histogram=dict(mode="central", column="code", values=["0", "1"]),
+        privacy__epsilon=50.0,
+    )
+    frame = pandas.DataFrame({"code": [0, 1, 1, None]})  # floats, as pandas makes of them
+    counts = trefoil.simulate(job, [frame] * 3).files["histogram.csv"].decode()
+    assert "\n0,3" in counts and "\n1,6" in counts  # wrong with a probability below 2e-10 at epsilon 50
