@@ -34,8 +34,8 @@ def write_frame(
     """Writes the frame as the job with these keys has its files. `labels`: labels and weights are read. Errors call
     the frame `name`, and the label's column is in `label_name`.
 
-    Raises DataError where a record has no label or, without a header, a column is not there, and where the text of a
-    number cannot be told from the number itself.
+    Raises DataError where a record has no key, weight or label or, without a header, a column is not there, and where
+    the text of a number cannot be told from the number itself.
     """
     data = keys["data"]
     found = [str(column) for column in frame.columns]
@@ -81,7 +81,9 @@ class _Column:
         self.decimal = data.get("decimal", ".")
         self.meanings: dict[str, str | None] = {value: value for value in declared.get("values", [])}
         self.meanings |= declared.get("aliases", {})
-        self.required = "a label" if kind == "label" and self.mark not in self.meanings else ""
+        self.required = f"a {kind}" if kind in ("key", "weight", "label") else ""
+        if kind == "weight" and not labels or kind == "label" and self.mark in self.meanings:
+            self.required = ""
         if kind in ("number", "bin", "date", "category", "text"):
             for mark in marks:
                 self.meanings.setdefault(mark, None)

@@ -239,3 +239,30 @@ def test_counts_numbers_beside_a_missing_one():
     frame = pandas.DataFrame({"code": [0, 1, 1, None]})  # floats, as pandas makes of them
     counts = trefoil.simulate(job, [frame] * 3).files["histogram.csv"].decode()
     assert "\n0,3" in counts and "\n1,6" in counts  # wrong with a probability below 2e-10 at epsilon 50
+
+
+def test_a_key_is_never_missing():
+    columns = [{"name": "id", "kind": "key"}] + [{"name": name, "party": k} for k, name in enumerate("abc")]
+    data = {"partition": "vertical", "rows": [8, 8, 8], "column": columns, "missing": "?"}
+    data["label"] = CODED["data"]["label"] | {"party": 0}
+    keys = CODED | {"data": CODED["data"] | data}
+    keys["training"] = {"steps": 2, "expected_batch": 8, "max_batch_per_owner": 8, "learning_rate": 1.0}
+    keys["privacy"] = CODED["privacy"] | {"sampling": "public"}
+    ids = [f"p{k}" for k in range(7)]
+    frames = [pandas.DataFrame({"id": [*ids, None], name: range(8)}) for name in "abc"]
+    frames[0]["ill"] = [0, 1] * 4
+    place = '^party 0\'s X: record 8, column "id": found a missing value, expected a key$'
+    with pytest.raises(trefoil.DataError, match=place):
+        trefoil.simulate(trefoil.Job.from_dict(keys), frames)
+    for frame in frames:
+        frame.loc[7, "id"] = "p7"
+    assert trefoil.simulate(trefoil.Job.from_dict(keys), frames).model is not None
+
+
+def test_a_weight_is_never_missing_where_it_counts():
+    column = {"name": "code", "kind": "weight", "largest": 2.0}
+    keys = {"data": {"format": "csv", "missing": "1", "column": [column], "label": CODED["data"]["label"]}}
+    frame = pandas.DataFrame({"code": [0.5, None], "ill": [0, 1]})
+    with pytest.raises(trefoil.DataError, match='^X: record 2, column "code": found a missing value, expected a weight'):
+        written(frame, keys)
+    assert written(frame, keys, labels=False) == ["code,ill", "0.5,0", "1,1"]
