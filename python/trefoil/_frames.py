@@ -41,9 +41,9 @@ def write_frame(
     found = [str(column) for column in frame.columns]
     header = data.get("header", True)
     label = data.get("label", data.get("target", {})).get("column")
-    names = found if header else _names(data, found, name)
+    names = found if header else _names(keys, found, labels, name)
     columns = [_Column(keys, one, labels, label_name if one == label else name) for one in names]
-    places = [found.index(one) for one in names]
+    places = [found.index(one) if one in found else None for one in names]
     # Whatever the job says of the files of others, a byte order mark counts more.
     text = io.TextIOWrapper(file, encoding="utf-8-sig" if "encoding" in data else "utf-8", newline="")
     separator = data.get("separator", ",")
@@ -52,15 +52,27 @@ def write_frame(
         writer.writerow(names)
     for start in range(0, len(frame), _ROWS):
         block = frame.iloc[start : start + _ROWS]
-        writer.writerows(zip(*(one.texts(block.iloc[:, k], start) for one, k in zip(columns, places))))
+        texts = [
+            [""] * len(block) if place is None else column.texts(block.iloc[:, place], start)
+            for column, place in zip(columns, places)
+        ]
+        writer.writerows(zip(*texts))
     text.detach()
 
 
-def _names(data: dict[str, Any], found: list[str], name: str) -> list[str]:
+def _names(keys: dict[str, Any], found: list[str], labels: bool, name: str) -> list[str]:
     """The columns of a file without a header, in its order."""
-    names = list(data.get("columns") or [column["name"] for column in data["column"]])
+    data = keys["data"]
+    declared = data.get("column", [])
+    names = list(data.get("columns") or [column["name"] for column in declared])
+    unread = {column["name"] for column in declared if column.get("kind") == "weight"}
+    label = data.get("label", data.get("target"))
+    if label is not None:
+        unread.add(label["column"])
+        if label["column"] not in names:
+            names.append(label["column"])
     for column in names:
-        if column not in found:
+        if column not in found and (labels or column not in unread):
             raise DataError(f"{name}: found no column {column}, expected {', '.join(names)}")
     return names
 

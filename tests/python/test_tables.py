@@ -266,3 +266,19 @@ def test_a_weight_is_never_missing_where_it_counts():
     with pytest.raises(trefoil.DataError, match='^X: record 2, column "code": found a missing value, expected a weight'):
         written(frame, keys)
     assert written(frame, keys, labels=False) == ["code,ill", "0.5,0", "1,1"]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_trains_and_predicts_without_a_header(inside):
+    columns = [{"name": "ill", "kind": "ignore"}] * inside + [{"name": "weight", "kind": "weight"}, {"name": "size"}]
+    data = CODED["data"] | {"header": False, "column": columns}
+    frames = [codes(seed).assign(size=lambda one: one["ill"] - 0.5, weight=1.0) for seed in range(3)]
+    model = trefoil.simulate(trefoil.Job.from_dict(CODED | {"data": data}), frames).model
+    whole = model.decision_function(frames[0])
+    assert (model.predict(frames[0]) == frames[0]["ill"].astype(str)).all()
+    for absent in (["ill"], ["weight"], ["ill", "weight"]):
+        assert (model.decision_function(frames[0].drop(columns=absent)) == whole).all()
+    with pytest.raises(trefoil.DataError, match="^X: found no column size, expected (ill, )?weight, size(, ill)?$"):
+        model.predict(frames[0][["weight", "ill"]])
+    with pytest.raises(trefoil.DataError, match="^X: found no column ill, expected"):
+        model.evaluate(frames[0].drop(columns="ill"))
