@@ -34,11 +34,14 @@ def write_frame(
     """Writes the frame as the job with these keys has its files. `labels`: labels and weights are read. Errors call
     the frame `name`, and the label's column is in `label_name`.
 
-    Raises DataError where a record has no key, weight or label or, without a header, a column is not there, and where
-    the text of a number cannot be told from the number itself.
+    Raises DataError where a record has no key, weight or label, a column is there twice or, without a header, is not
+    there, and where the text of a number cannot be told from the number itself.
     """
     data = keys["data"]
     found = [str(column) for column in frame.columns]
+    for column in found:
+        if found.count(column) > 1:
+            raise DataError(f'{name}: found column "{column}" twice, expected each column once')
     header = data.get("header", True)
     label = data.get("label", data.get("target", {})).get("column")
     names = found if header else _names(keys, found, labels, name)

@@ -282,3 +282,13 @@ def test_trains_and_predicts_without_a_header(inside):
         model.predict(frames[0][["weight", "ill"]])
     with pytest.raises(trefoil.DataError, match="^X: found no column ill, expected"):
         model.evaluate(frames[0].drop(columns="ill"))
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_refuses_a_column_that_is_there_twice(header):
+    column = {"name": "code", "missing": "not measured as the device was out of order"}
+    data = {"format": "csv", "header": header, "column": [column], "label": CODED["data"]["label"]}
+    frame = pandas.DataFrame([[1.5, None, 0]], columns=["code", "code", "ill"])
+    with pytest.raises(trefoil.DataError, match='^X: found column "code" twice, expected each column once$'):
+        written(frame, {"data": data})
+    assert written(frame.iloc[:, 1:], {"data": data})[-1] == f"{column['missing']},0"
