@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trefoil import _core
-from trefoil._inputs import Inputs, require_unmasked
-from trefoil.errors import ConfigError
+from trefoil._frames import from_tables
+from trefoil._inputs import Inputs, one_column, require_unmasked
+from trefoil.errors import ConfigError, DataError
 
 
 class Model:
@@ -148,10 +149,12 @@ class Model:
     def score(self, X: Any, y: Any) -> float:
         """The share of records whose class is predicted; of targets R². Labels are as `evaluate` takes them."""
         if self.target_range is not None:
+            predicted = self.predict(X)
             require_unmasked(y, "y")
-            targets = np.asarray(y, dtype=np.float64)
-            errors = np.sum((self.predict(X) - targets) ** 2)
-            return float(1 - errors / np.sum((targets - targets.mean()) ** 2))
+            targets = np.asarray(one_column(from_tables(y)), dtype=np.float64)
+            if targets.shape != predicted.shape:
+                raise DataError(f"y: found an array of shape {targets.shape}, expected {predicted.shape}, X's records")
+            return float(1 - np.sum((predicted - targets) ** 2) / np.sum((targets - targets.mean()) ** 2))
         return float(self.evaluate(X, y)["accuracy"])
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:

@@ -98,6 +98,10 @@ def test_trains_a_model_of_numbers():
     assert model.score(X, y) > 0.8  # the mean has 0
     figures = model.evaluate(X, y)
     assert figures["r_squared"] == pytest.approx(model.score(X, y), abs=1e-5)
+    assert model.score(X, y[:, None]) == model.score(X, y)
+    for wrong in (y[:1], y[None], y[:-1], y[0]):
+        with pytest.raises(trefoil.DataError, match=r"^y: found an array of shape .*, expected \(300,\), X's records$"):
+            model.score(X, wrong)
     assert figures["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-5)
     with pytest.raises(AttributeError, match="target_range"):
         model.classes_

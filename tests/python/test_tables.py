@@ -292,3 +292,12 @@ def test_refuses_a_column_that_is_there_twice(header):
     with pytest.raises(trefoil.DataError, match='^X: found column "code" twice, expected each column once$'):
         written(frame, {"data": data})
     assert written(frame.iloc[:, 1:], {"data": data})[-1] == f"{column['missing']},0"
+
+
+def test_labels_may_be_a_frame_of_one_column():
+    frames = [codes(seed) for seed in range(3)]
+    records = [(frame.drop(columns="ill"), frame[["ill"]]) for frame in frames]
+    model = trefoil.simulate(trefoil.Job.from_dict(CODED), records).model
+    assert model.score(*records[0]) == model.score(frames[0], frames[0]["ill"])
+    with pytest.raises(trefoil.DataError, match="^party 0's y: found 2 dimensions, expected one, a label for each"):
+        trefoil.simulate(trefoil.Job.from_dict(CODED), [(records[0][0], frames[0][["ill", "sex"]]), *records[1:]])
