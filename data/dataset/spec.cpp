@@ -29,7 +29,7 @@ void CheckScale(const std::string& key, double scale) {
   if (!std::isfinite(scale) || scale <= 0) Fail(key, NumberText(scale), "a finite number above 0");
 }
 
-void CheckColumn(const Column& column) {
+void CheckColumn(const Column& column, char decimal) {
   const std::string key = "data.column " + Quote(column.name);
   if (column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kDate) {
     CheckScale(key + " scale", column.scale);
@@ -38,12 +38,21 @@ void CheckColumn(const Column& column) {
     if (column.values.empty()) Fail(key + " values", "none", "at least one category");
     CheckUnique(key + " values", column.values);
   }
-  if (const auto flaw = FlawOf(column)) Fail(key + " " + flaw->key, flaw->found, flaw->expected);
+  if (const auto flaw = FlawOf(column, decimal)) Fail(key + " " + flaw->key, flaw->found, flaw->expected);
+}
+
+/// A number as the file has it, where those of the job are meant: it would be a text, and never met.
+std::optional<Flaw> FlawOfDecimals(const char* key, const std::string& text, char decimal) {
+  if (CanonicalNumber(text, '.') || !CanonicalNumber(text, decimal)) return {};
+  std::string own = text;
+  std::replace(own.begin(), own.end(), decimal, '.');
+  return Flaw{key, Quote(text), Quote(own) + ": the job's own numbers have a point"};
 }
 
 /// What is wrong with aliases, and with values that are numbers.
 std::optional<Flaw> FlawOfTexts(const std::vector<std::string>& values,
-                                const std::map<std::string, std::string>& aliases, bool numeric) {
+                                const std::map<std::string, std::string>& aliases, bool numeric,
+                                char decimal) {
   const auto key = [&](const std::string& text) {
     return numeric ? CanonicalNumber(text, '.').value_or(text) : text;
   };
@@ -55,6 +64,7 @@ std::optional<Flaw> FlawOfTexts(const std::vector<std::string>& values,
       return Flaw{"values", Quote(value) + " for an earlier number", "each number once, with numeric = true"};
   }
   for (const auto& [alias, value] : aliases) {
+    if (auto flaw = numeric ? FlawOfDecimals("aliases", alias, decimal) : std::nullopt) return flaw;
     if (std::find(values.begin(), values.end(), value) == values.end())
       return Flaw{"aliases", Quote(value), "one of the values"};
     if (meanings.emplace(key(alias), value).first->second != value)
@@ -65,11 +75,12 @@ std::optional<Flaw> FlawOfTexts(const std::vector<std::string>& values,
 }
 
 /// What is wrong with the mark of a missing value or what one is read as.
-std::optional<Flaw> FlawOfMissing(const Column& column) {
+std::optional<Flaw> FlawOfMissing(const Column& column, char decimal) {
   const ValueIndex values(column.values, column.aliases, column.numeric);
   for (const auto& mark : column.missing.value_or(std::vector<std::string>())) {
     if (column.kind == ColumnKind::kCategory && values.Find(mark, '.'))
       return Flaw{"missing", Quote(mark) + ", which is a value or an alias", "marks of missing values alone"};
+    if (auto flaw = HasNumbers(column) ? FlawOfDecimals("missing", mark, decimal) : std::nullopt) return flaw;
   }
   if (!column.fill) return {};
   Column plain = column;
@@ -112,7 +123,7 @@ void CheckLabel(const DataSpec& spec) {
       Fail("data.label.aliases", Quote(alias) + " for another value", "no alias that is itself a value");
     }
   }
-  if (const auto flaw = FlawOf(spec.label))
+  if (const auto flaw = FlawOf(spec.label, spec.decimal))
     Fail(std::string("data.label.") + flaw->key, flaw->found, flaw->expected);
 }
 
@@ -122,7 +133,7 @@ void CheckCsv(const DataSpec& spec) {
   for (const auto& column : spec.columns) names.push_back(column.name);
   CheckUnique("data.column name", names);
   for (const auto& column : spec.columns) {
-    if (column.name != spec.label.column) CheckColumn(column);
+    if (column.name != spec.label.column) CheckColumn(column, spec.decimal);
   }
   CheckWeights(spec);
   CheckLabel(spec);
@@ -157,7 +168,7 @@ bool HasNumbers(const Column& column) {
          (column.kind == ColumnKind::kCategory && column.numeric);
 }
 
-std::optional<Flaw> FlawOf(const Column& column) {
+std::optional<Flaw> FlawOf(const Column& column, char decimal) {
   if (column.kind == ColumnKind::kDate && !IsDateFormat(column.date_format))
     return Flaw{"format", Quote(column.date_format),
                 "%Y, %m and %d once each, as in \"%Y-%m-%d\" (also %H, %M, %S)"};
@@ -177,12 +188,12 @@ std::optional<Flaw> FlawOf(const Column& column) {
     return Flaw{"edges", edges.empty() ? "none" : "edges out of order", "finite numbers in ascending order"};
   if (column.kind == ColumnKind::kWeight && !(column.largest > 0 && std::isfinite(column.largest)))
     return Flaw{"largest", NumberText(column.largest), "a finite number above 0"};
-  if (auto flaw = FlawOfTexts(column.values, column.aliases, column.numeric)) return flaw;
-  return FlawOfMissing(column);
+  if (auto flaw = FlawOfTexts(column.values, column.aliases, column.numeric, decimal)) return flaw;
+  return FlawOfMissing(column, decimal);
 }
 
-std::optional<Flaw> FlawOf(const Label& label) {
-  return label.numeric ? FlawOfTexts(label.values, label.aliases, true) : std::nullopt;
+std::optional<Flaw> FlawOf(const Label& label, char decimal) {
+  return label.numeric ? FlawOfTexts(label.values, label.aliases, true, decimal) : std::nullopt;
 }
 
 DataSpec PartOf(const DataSpec& spec, int party) {

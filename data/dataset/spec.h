@@ -64,8 +64,8 @@ struct Flaw {
 };
 
 /// What is wrong with a column's dates, range, edges, aliases, numeric categories, marks and fill, if
-/// anything is.
-[[nodiscard]] std::optional<Flaw> FlawOf(const Column& column);
+/// anything is. `decimal` stands before the decimals of the file's numbers, and not of the column's own.
+[[nodiscard]] std::optional<Flaw> FlawOf(const Column& column, char decimal = '.');
 
 /// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
 /// value.
@@ -78,7 +78,7 @@ struct Label {
 };
 
 /// What is wrong with the numeric values of a label and with their aliases, if anything is.
-[[nodiscard]] std::optional<Flaw> FlawOf(const Label& label);
+[[nodiscard]] std::optional<Flaw> FlawOf(const Label& label, char decimal = '.');
 
 /// What a row of Format::kCifar is.
 inline constexpr ImageSize kCifarImage{.height = static_cast<int>(kCifarSide),

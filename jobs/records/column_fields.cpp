@@ -117,7 +117,7 @@ void MissingFields(FieldVisitor& v, data::Column& s) {
   });
 }
 
-void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
+void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical, char decimal) {
   v("name", s.name, Text{}, "Unique.");
   v("kind", s.kind, Kinds(), Default(ColumnKind::kNumber),
     "`text`, which `features.method = \"hash-text\"` makes features of; `key`, by which vertical parties "
@@ -159,18 +159,18 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
       "from the first to below the second, and so on.");
   });
   MissingFields(v, s);
-  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s)); });
+  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s, decimal)); });
   const bool key = s.kind == ColumnKind::kKey;
   PartyField(v, s.party, vertical && !key, key ? "all parties hold the key" : "");
 }
 
-void LabelFields(FieldVisitor& v, data::Label& s, bool vertical) {
+void LabelFields(FieldVisitor& v, data::Label& s, bool vertical, char decimal) {
   v("column", s.column, Text{}, "The label's column.");
   v("values", s.values, Texts{}, "Value number k is class k; as many as `classes`.");
   v("aliases", s.aliases, "Another spelling, and the value that it is read as.");
   v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
     "Texts of equal numbers are one value, as for a category.");
-  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s)); });
+  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s, decimal)); });
   PartyField(v, s.party, vertical);
 }
 
@@ -194,12 +194,14 @@ void TargetFields(FieldVisitor& v, data::TargetRange& range, data::DataSpec& s) 
 void CsvFields(FieldVisitor& v, data::DataSpec& s) {
   DialectFields(v, s);
   v.Tables("column", "The file's columns.", s.columns,
-           [&](data::Column& one) { ColumnFields(v, one, s.vertical); });
+           [&](data::Column& one) { ColumnFields(v, one, s.vertical, s.decimal); });
   v.Check([&](const Section& table) {
     if (s.columns.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
   });
-  v.When({!s.target, "no [data.target]", "found it beside [data.target], which has the target's column"},
-         [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); }); });
+  v.When(
+      {!s.target, "no [data.target]", "found it beside [data.target], which has the target's column"}, [&] {
+        v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical, s.decimal); });
+      });
 }
 
 void HeaderField(FieldVisitor& v, data::DataSpec& s) {

@@ -19,7 +19,7 @@ using data::ColumnKind;
 constexpr std::size_t kMaxCategoryValues = 1000;  // of a category: a record has a number for each in memory
 constexpr Interval kWeights{.above = 1e-3, .below = 1e3};
 
-void CheckColumn(const StatisticsColumn& s, const Section& table) {
+void CheckColumn(const StatisticsColumn& s, char decimal, const Section& table) {
   const auto& column = s.column;
   if (column.kind == ColumnKind::kNumber) {
     const double range = s.high - s.low;
@@ -35,11 +35,11 @@ void CheckColumn(const StatisticsColumn& s, const Section& table) {
     if (column.values.empty() || column.values.size() > kMaxCategoryValues || Repeated(column.values))
       table.Refuse("values", fmt::format("1 to {} different texts", kMaxCategoryValues));
   }
-  if (const auto flaw = data::FlawOf(column))
+  if (const auto flaw = data::FlawOf(column, decimal))
     table.Fail(flaw->key, fmt::format("found {}, expected {}", flaw->found, flaw->expected));
 }
 
-void ColumnFields(FieldVisitor& v, StatisticsColumn& s) {
+void ColumnFields(FieldVisitor& v, StatisticsColumn& s, char decimal) {
   v("name", s.column.name, Text{}, "Unique.");
   v("kind", s.column.kind,
     OneOf<ColumnKind>{{ColumnKind::kNumber, "number"},
@@ -58,7 +58,7 @@ void ColumnFields(FieldVisitor& v, StatisticsColumn& s) {
   v.When({category, "kind \"category\""},
          [&] { CategoryFields(v, s.column, "1 … 1,000 different ones. Another text is an error (4)."); });
   v.When({number || category, "kind \"number\" or \"category\""}, [&] { MarksField(v, s.column); });
-  v.Check([&](const Section& table) { CheckColumn(s, table); });
+  v.Check([&](const Section& table) { CheckColumn(s, decimal, table); });
 }
 
 void CheckColumns(const StatisticsSpec& s, const Section& table) {
@@ -80,7 +80,7 @@ void TableColumnsFields(FieldVisitor& v, StatisticsSpec& s) {
   HeaderField(v, s.data);
   DialectFields(v, s.data);
   v.Tables("column", "The file's columns; without a header in their order.", s.columns,
-           [&](StatisticsColumn& one) { ColumnFields(v, one); });
+           [&](StatisticsColumn& one) { ColumnFields(v, one, s.data.decimal); });
   v.Check([&](const Section& table) { CheckColumns(s, table); });
 }
 

@@ -133,6 +133,27 @@ TEST_F(EncoderTest, TakesEqualNumbersForOneCategory) {
   EXPECT_NE(Expected("2.50"), "") << "a point that groups thousands is no decimal point";
 }
 
+TEST_F(EncoderTest, MarksAndAliasesHaveAPointInAFileWithDecimalCommas) {
+  const auto flaw = [&] {
+    const auto found = FlawOf(column_, ',');
+    return found ? std::string(found->key) + ": " + found->found + ", " + found->expected : "";
+  };
+  spec_.decimal = ',';
+  column_.missing = {"NA", "999.9", "1,2,3"};
+  EXPECT_EQ(flaw(), "");
+  for (const auto* mark : {"999,9", "999,90"}) EXPECT_THAT(Features(mark), ElementsAre(0.0F)) << mark;
+  column_.missing = {"NA", "999,9"};
+  EXPECT_EQ(flaw(), "missing: \"999,9\", \"999.9\": the job's own numbers have a point");
+  EXPECT_FALSE(FlawOf(column_)) << "a text in other files";
+  column_ = {.name = "x", .kind = ColumnKind::kCategory, .values = {"1", "2"}};
+  column_.aliases = {{"1,5", "2"}};
+  column_.missing = {"9,5"};
+  EXPECT_EQ(flaw(), "") << "texts";
+  column_.numeric = true;
+  EXPECT_EQ(flaw(), "aliases: \"1,5\", \"1.5\": the job's own numbers have a point");
+  EXPECT_TRUE(FlawOf(Label{"x", {"1", "2"}, {{"1,5", "2"}}, 0, true}, ','));
+}
+
 TEST_F(EncoderTest, MakesDaysOfDates) {
   column_.kind = ColumnKind::kDate;
   column_.date_format = "%d.%m.%Y";
