@@ -217,8 +217,14 @@ Table ReadCsv(const DataFiles& files, const DataSpec& spec, LabelUse labels) {
   auto names = CsvColumnNames(spec, reader, labels);
   bool more = reader.Next();
   // Without a header only the number of fields tells whether the label is among them.
-  if (!reader.named() && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size())
+  if (!reader.named() && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size()) {
+    if (WeightColumn(spec) != nullptr)
+      ThrowDataError(
+          reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
+          std::to_string(names.size()) +
+              ", with a weight and a label: without a header nothing says which of them is absent");
     std::erase(names, spec.label.column);
+  }
   const RecordEncoder encoder(spec, reader, std::move(names), labels);
   std::vector<float> x;
   Table table;

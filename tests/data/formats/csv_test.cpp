@@ -103,6 +103,17 @@ TEST(ReadCsv, NeedsNoWeightsWhereLabelsAreIgnored) {
       HasSubstr("no column \"note\""));
 }
 
+TEST(ReadCsv, TakesNoWeightForAnotherColumnWithoutAHeader) {
+  const TemporaryFolder folder;
+  const auto ignoring = [&](const std::string& content) {
+    return ReadCsv(OneFile(folder.Put("people.csv", content)), WeighedPeople(false), LabelUse::kIgnored);
+  };
+  EXPECT_EQ(ignoring("50,nurse,,\n").x, Rows({{1, 0, 1, 0}}));
+  for (const std::string content : {"50,nurse,2\n", "50,nurse,yes\n"})
+    EXPECT_THAT(ErrorText<DataError>([&] { (void)ignoring(content); }),
+                HasSubstr("people.csv: row 1: found 3 fields, expected 4, with a weight and a label"));
+}
+
 TEST(ReadCsv, ReadsTargetsOfTheirRangeAndRefusesOthersWithTheirPlace) {
   const TemporaryFolder folder;
   DataSpec spec = PeopleSpec(false);
