@@ -121,6 +121,12 @@ Extraction FromJob(const FeaturesOptions& options) {
   }
   auto table = data::Load(schema->data, jobs::NamedFiles("--in", options.in, schema->data));
   std::vector<std::int64_t> labels(table.y.begin(), table.y.end());
+  // Rows of which nothing is extracted are made no longer by the job, and vertical ones are scaled by party.
+  if (schema->features.extraction.method == data::FeatureMethod::kNone && !options.row_norm)
+    return {.table = jobs::WithFeatures(*schema, std::move(table)),
+            .labels = std::move(labels),
+            .spec = {},
+            .row_norm = {}};
   return {.table = std::move(table),
           .labels = std::move(labels),
           .spec = schema->features.extraction,

@@ -149,6 +149,48 @@ class Features(ProgramTest):
         self.assertIn("(2, 64)", header)
         self.assertEqual({value % 1 for value in struct.unpack("<128f", content)}, {0.0})
 
+    def test_a_job_without_a_method_makes_rows_no_longer(self):
+        job = """
+version = 1
+type = "dpsgd"
+name = "rows"
+[data]
+name = "rows"
+format = "csv"
+%srows = [9, 9, 9]
+classes = 2
+%s[data.label]
+column = "y"
+values = ["0", "1"]
+%s[features]
+row_norm = %s
+[training]
+steps = 2
+expected_batch = 9
+max_batch_per_owner = 9
+learning_rate = 1.0
+[privacy]
+sigma = 0.5
+delta = 1e-5
+clip = 1.0
+%s"""
+        columns = "".join(f'[[data.column]]\nname = "{name}"\n' for name in "ab")
+        self.write("flat.toml", job % ("", columns, "", 4, ""))
+        parts = "".join(f'[[data.column]]\nname = "{name}"\nparty = {k}\n' for k, name in enumerate("abc"))
+        key = '[[data.column]]\nname = "id"\nkind = "key"\n'
+        self.write("vertical.toml", job % ('partition = "vertical"\n', key + parts, "party = 0\n", 1, 'sampling = "public"\n'))
+        self.write("flat.csv", "a,b,y\n0.3,0.4,0\n3,4,1\n0.6,0,1\n")
+        self.write("vertical.csv", "id,a,b,c,y\np,0.3,0.4,0,0\nq,3,0,0,1\n")
+
+        def rows(name, *more):
+            self.succeed("features", "--job", f"{name}.toml", "--in", f"{name}.csv", "--out", f"{name}.npz", *more)
+            content = array(self.folder / f"{name}.npz", "x")[1]
+            return [round(value, 3) for value in struct.unpack(f"<{len(content) // 4}f", content)]
+
+        self.assertEqual(rows("flat"), [0.3, 0.4, 2.4, 3.2, 0.6, 0])
+        self.assertEqual(rows("vertical"), [0.3, 0.4, 0, 0.577, 0, 0])
+        self.assertEqual(rows("flat", "--row-norm", "5"), [3, 4, 3, 4, 5, 0])
+
     def test_a_job_runs_a_model(self):
         (self.folder / "m.onnx").write_bytes(dense_model(784, 64))
         job = self.write("job.toml", TINY_JOB)
