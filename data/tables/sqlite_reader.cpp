@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "data/formats/file.h"
@@ -29,10 +30,14 @@ int Authorise(void* /*context*/, int action, const char* /*of*/, const char* nam
   }
 }
 
-/// The fewest digits that give the same double, with a decimal.
+/// The fewest digits that give the same double, with a decimal; an exponent only where SQLite writes one.
 std::string RealText(double value) {
   std::array<char, 400> digits{};  // of the longest without exponent
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  const double size = std::abs(value);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e15);
+  char* const last = digits.data() + digits.size();
+  const auto end = plain ? std::to_chars(digits.data(), last, value, std::chars_format::fixed).ptr
+                         : std::to_chars(digits.data(), last, value).ptr;
   std::string text(digits.data(), end);
   if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
   return text;

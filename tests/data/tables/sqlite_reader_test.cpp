@@ -71,6 +71,13 @@ TEST_F(SqliteReaderTest, GivesTheCellsOfACsvFile) {
           "3:inf3:a" + std::string(1, '\0') + "b\n"));
 }
 
+TEST_F(SqliteReaderTest, WritesNumbersWithoutExponentWhereSqliteDoes) {
+  for (const std::string number : {"100000.0", "-20000.0", "100000000000000.0", "0.0001", "0.0", "123456.75"})
+    EXPECT_EQ(All(Made("CREATE TABLE t (a)", "SELECT " + number))[1][0], number);
+  EXPECT_EQ(All(Made("CREATE TABLE t (a)", "SELECT 1e15"))[1][0], "1e+15");
+  EXPECT_EQ(All(Made("CREATE TABLE t (a)", "SELECT 100000.0"), ',')[1][0], "100000,0");
+}
+
 TEST_F(SqliteReaderTest, IsReadAsATable) {
   const auto make =
       "CREATE TABLE t (rich, job, age); INSERT INTO t VALUES (1, 'b', 30), (0, NULL, 2.5), (0, 'a', NULL)";
