@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
 #include "data/formats/numpy/npy.h"
@@ -77,6 +78,7 @@ void FillLabels(const Array& array, const fs::path& file, FeatureInput& input) {
 void FillTexts(const fs::path& file, FeatureInput& input) {
   const std::string content = ReadFile(file);
   std::string_view rest = content;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     auto line = rest.substr(0, end);

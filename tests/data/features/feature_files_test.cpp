@@ -58,6 +58,8 @@ TEST(ReadFeatureInput, ReadsLinesOfText) {
   EXPECT_EQ(input.texts, (std::vector<std::vector<std::string>>{{"one"}, {""}, {"two, three"}}));
   EXPECT_EQ(input.x.rows(), 3);
   EXPECT_EQ(input.x.cols(), 0);
+  const auto marked = ReadFeatureInput(folder.Put("t", "\xEF\xBB\xBFone\none"), true, "", 1.0);
+  EXPECT_EQ(marked.texts, (std::vector<std::vector<std::string>>{{"one"}, {"one"}}));
 }
 
 TEST(ReadFeatureInput, RefusesWhatIsNoTable) {
