@@ -36,13 +36,15 @@ constexpr auto kEndOfRanks = std::chrono::seconds(5);
 constexpr int kKilled = 128;
 
 /// What starts the ranks of one party on this machine: more than it has cores, with nothing but what they
-/// say. Its ranks listen to no other machine; mpirun itself cannot be kept from it.
-std::vector<std::string> LauncherOf(int ranks) {
+/// say. Its ranks listen to no other machine; mpirun itself cannot be kept from it. It keeps its own files in
+/// the party's folder: of several that share one, one that ends may remove what another is about to use.
+std::vector<std::string> LauncherOf(int ranks, const fs::path& folder) {
   if (ranks == 1) return {};
   std::vector<std::string> words{"mpirun", "-q", "--oversubscribe", "--bind-to", "none"};
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  words.insert(words.end(), {"--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo", "-np",
-                             std::to_string(ranks)});
+  words.insert(words.end(),
+               {"--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo", "--mca",
+                "orte_tmpdir_base", fs::absolute(folder).string(), "-np", std::to_string(ranks)});
   return words;
 }
 
@@ -50,7 +52,6 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
   const auto ranks = static_cast<std::size_t>(parties.ranks);
   const auto threads = parties.threads != 0 ? parties.threads : (ThreadsFor(0) + 2) / 3;
   const auto each = std::to_string(std::max<std::size_t>(1, threads / ranks));
-  const auto launcher = LauncherOf(parties.ranks);
   const auto folders = PartyFolders(parties.folder);
   std::vector<ChildProcess> children;
   for (std::size_t id = 0; id < folders.size(); ++id) {
@@ -68,9 +69,13 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
     if (parties.again) arguments.emplace_back("--again");
     if (const auto& page = parties.pages.at(id); !page.empty())
       arguments.insert(arguments.end(), {"--metrics", page});
-    children.emplace_back(arguments, folder / "console.log", launcher);
+    children.emplace_back(arguments, folder / "console.log", LauncherOf(parties.ranks, folder));
   }
   return children;
+}
+
+fs::path LogOf(const fs::path& folder, std::size_t id) {
+  return PartyFolder(folder, static_cast<int>(id)) / "console.log";
 }
 
 bool Failed(const ProcessEnd& end) { return end.signal != 0 || end.code != 0; }
@@ -160,9 +165,21 @@ int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& chi
   return failure;
 }
 
-/// The last error that a party printed, or nothing.
-std::string ErrorIn(const fs::path& log) {
-  std::istringstream lines(ReadTextFile(log, "a party's output", kLargestOwnFile));
+/// How long each party's output is already: starts before this one may have failed, too.
+std::array<std::size_t, 3> LogSizes(const fs::path& folder) {
+  std::array<std::size_t, 3> sizes{};
+  for (std::size_t id = 0; id < 3; ++id) {
+    std::error_code none;
+    const auto size = fs::file_size(LogOf(folder, id), none);
+    if (!none) sizes.at(id) = size;
+  }
+  return sizes;
+}
+
+/// The last error that a party printed behind the first bytes, or nothing.
+std::string ErrorIn(const fs::path& log, std::size_t first) {
+  const auto text = ReadTextFile(log, "a party's output", kLargestOwnFile);
+  std::istringstream lines(text.substr(std::min(first, text.size())));
   const std::string prefix = "trefoil: ";
   std::string found;
   for (std::string line; std::getline(lines, line);) {
@@ -177,13 +194,15 @@ bool LostARank(const ProcessEnd& end, const std::string& cause) {
 }
 
 /// Reports the failure of `party`, or, where another one has lost a rank, or `party` says that another one
-/// aborted, that other one's, which may have been found ended later. All have ended.
-int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children) {
+/// aborted, that other one's, which may have been found ended later. All have ended. `before`: LogSizes() when
+/// they were started.
+int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children,
+                  const std::array<std::size_t, 3>& before) {
   std::array<fs::path, 3> logs;
   std::array<std::string, 3> causes;
   for (std::size_t id = 0; id < 3; ++id) {
-    logs[id] = PartyFolder(folder, static_cast<int>(id)) / "console.log";
-    causes[id] = ErrorIn(logs[id]);
+    logs[id] = LogOf(folder, id);
+    causes[id] = ErrorIn(logs[id], before[id]);
   }
   auto failed = static_cast<std::size_t>(party);
   for (std::size_t other = 0; other < 3; ++other) {
@@ -218,10 +237,11 @@ std::array<fs::path, 3> PartyFolders(const fs::path& folder) {
 
 int RunPartyProcesses(const PartyProcesses& parties, runtime::ProgressDisplay& display) {
   PageOpener opener(parties);
+  const auto before = LogSizes(parties.folder);
   auto children = StartParties(parties);
   const int failure = WaitForParties(parties, children, opener, display);
   if (failure < 0) return kDone;
-  return ReportFailure(parties.folder, failure, children);
+  return ReportFailure(parties.folder, failure, children, before);
 }
 
 }  // namespace trefoil::apps

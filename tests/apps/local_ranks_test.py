@@ -29,13 +29,28 @@ class LocalRanks(ProgramTest):
             time.sleep(0.02)
         return found
 
-    def start(self):
-        """A run in its third step, its mpirun by party, and all ranks."""
-        job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 2000"))
-        local = self.start_program("local", "--job", job, "--out", "d", "--ranks", RANKS, "--base-port", free_base_port(3 * RANKS))
+    def said(self):
+        """What all parties have printed, for a failure that nobody sees twice."""
+        logs = sorted(self.folder.glob("d/party-*/console.log"))
+        return "".join(f"\n{log.relative_to(self.folder)}:\n{log.read_text()}" for log in logs)
+
+    def start(self, resume=False):
+        """A run in its third step, or beyond where it was, its mpirun by party, and all ranks."""
+        job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 2000\ncheckpoint_every = 50"))
         progress = self.folder / "d/party-0/out/progress.csv"
-        self.wait_until(lambda: progress.exists() and progress.read_text().count("\n") > 3 or local.poll() is not None)
-        self.assertIsNone(local.poll(), local.communicate() if local.poll() is not None else "")
+        before = progress.stat().st_mtime_ns if progress.exists() else 0
+        anew = ("--job", job, "--ranks", RANKS, "--base-port", free_base_port(3 * RANKS))
+        local = self.start_program("local", "--out", "d", *(["--resume"] if resume else anew))
+
+        def in_its_third_step():
+            return progress.exists() and progress.stat().st_mtime_ns > before and progress.read_text().count("\n") > 3
+
+        try:
+            self.wait_until(lambda: in_its_third_step() or local.poll() is not None)
+        except AssertionError:
+            self.fail(f"no third step in time{self.said()}")
+        if local.poll() is not None:
+            self.fail(f"ended with {local.returncode}: {local.communicate()}{self.said()}")
         launchers = sorted(children(local.pid), key=lambda pid: arguments(pid)[arguments(pid).index("--config") + 1])
         self.assertEqual(len(launchers), 3)
         return local, launchers, [rank for launcher in launchers for rank in children(launcher)]
@@ -44,10 +59,20 @@ class LocalRanks(ProgramTest):
         local, launchers, ranks = self.start()
         for rank in ranks:
             self.assertEqual(self.listening_elsewhere(rank), [], arguments(rank))
+        for party in range(3):  # files that three mpirun share are in each other's way
+            self.assertEqual(len(list((self.folder / f"d/party-{party}").glob("ompi.*"))), 1)
         os.kill(children(launchers[1])[1], signal.SIGKILL)
         _, error = local.communicate(timeout=PATIENCE)
         self.assertRegex(error, r"\Atrefoil: party 1: a rank was killed by signal 9; its output is in d/party-1/console.log\n\Z")
         self.assertEqual(local.returncode, 3)
+
+    def test_a_killed_rank_is_named_whatever_an_earlier_start_has_printed(self):
+        for party, resume in ((2, False), (0, True)):  # party 0 has said then that it lost one of party 2
+            local, launchers, _ = self.start(resume)
+            os.kill(children(launchers[party])[1], signal.SIGKILL)
+            _, error = local.communicate(timeout=PATIENCE)
+            self.assertRegex(error, rf"\Atrefoil: party {party}: a rank was killed by signal 9; its output is in ")
+            self.assertEqual(local.returncode, 3)
 
     def listening_elsewhere(self, pid):
         """Sockets on which a process listens at another address than 127.0.0.1."""
