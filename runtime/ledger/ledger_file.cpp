@@ -211,10 +211,11 @@ void LedgerFile::Follow() {
   chain_.Follow([&](const Json& entry) { ledger_.Apply(entry); });
 }
 
-void LedgerFile::Append(const Json& entry) {
+void LedgerFile::Append(const std::vector<Json>& entries) {
+  if (entries.empty()) return;
   dp::Ledger next = ledger_;
-  next.Apply(entry);
-  chain_.Append(entry);
+  for (const auto& entry : entries) next.Apply(entry);
+  chain_.AppendAll(entries);
   ledger_ = std::move(next);
 }
 
@@ -222,24 +223,26 @@ void LedgerFile::SettleDead(const std::string& time) {
   for (std::size_t job = 0; job < ledger_.jobs().size(); ++job) {
     const auto one = ledger_.jobs()[job];
     if (one.ended || MayBeAlive(job)) continue;
-    Append(dp::Ledger::SettleEntry(one.announced, dp::JobEnd::kDied, one.delta, time));
+    Append({dp::Ledger::SettleEntry(one.announced, dp::JobEnd::kDied, one.delta, time)});
   }
 }
 
-void LedgerFile::Begin(const std::string& data, const dp::FilterTerms& terms,
-                       const std::optional<PopulationClaim>& population) {
+std::vector<Json> LedgerFile::Beginning(const std::string& data, const dp::FilterTerms& terms,
+                                        const std::optional<PopulationClaim>& population) {
   // First of all: what is refused leaves the ledger as it is, and a record that is known without a ledger's
   // line is asked about once too often, not once too little.
   if (population && !population->known) KnownRecords(chain_.file()).Enter(*population);
+  std::vector<Json> entries;
   if (ledger_.data().empty()) {
-    Append(dp::Ledger::DataEntry(data, terms));
+    entries.push_back(dp::Ledger::DataEntry(data, terms));
   } else if (!ledger_.terms()) {
-    Append(dp::Ledger::FilterEntry(terms));
+    entries.push_back(dp::Ledger::FilterEntry(terms));
   }
   if (population && !ledger_.IsDeclared(data))
-    Append(dp::Ledger::PopulationEntry(
+    entries.push_back(dp::Ledger::PopulationEntry(
         {.time = TimeNow(), .sha256 = data, .equal_by_chance = population->by_chance},
         population->population));
+  return entries;
 }
 
 void LedgerFile::Open(const std::string& data, const dp::FilterTerms& terms,
@@ -250,7 +253,7 @@ void LedgerFile::Open(const std::string& data, const dp::FilterTerms& terms,
   if (!ledger_.data().empty())
     throw ConfigError(chain_.file().string() +
                       ": found a ledger, expected none: its filter is fixed for good");
-  Begin(data, terms, population);
+  Append(Beginning(data, terms, population));
 }
 
 bool LedgerFile::Declare(const BudgetRequest& request) {
@@ -263,7 +266,7 @@ bool LedgerFile::Declare(const BudgetRequest& request) {
                     "first, so that its records are known",
                     chain_.file().string()));
   const bool fresh = !ledger_.IsDeclared(request.data);
-  Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
+  Append(Beginning(request.data, TermsFor(ledger_, request, chain_.file()), request.population));
   return fresh;
 }
 
@@ -288,8 +291,9 @@ BudgetAnswer LedgerFile::Enter(const std::vector<BudgetRequest>& jobs) {
         {.time = TimeNow(), .name = request.name, .record = request.record}, request.delta));
     next.Apply(entries.back());
   }
-  Begin(jobs.front().data, *next.terms(), jobs.front().population);
-  for (const auto& entry : entries) Append(entry);
+  auto all = Beginning(jobs.front().data, *next.terms(), jobs.front().population);
+  all.insert(all.end(), entries.begin(), entries.end());
+  Append(all);
   answer.head = chain_.head();
   return answer;
 }
@@ -307,7 +311,7 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   if (known) RequireNewest(ledger_.jobs()[*known], request, chain_.file());
   auto answer = Answer(
       ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, chain_.file());
-  Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
+  Append(Beginning(request.data, TermsFor(ledger_, request, chain_.file()), request.population));
   SettleDead(time);
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
@@ -320,7 +324,7 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
                             .reserved = request.record,
                             .announced = request.before,
                             .executed = {}};
-  Append(known ? dp::Ledger::ResumeEntry(entry) : dp::Ledger::ReserveEntry(entry));
+  Append({known ? dp::Ledger::ResumeEntry(entry) : dp::Ledger::ReserveEntry(entry)});
   own_ = job;
   answer.head = chain_.head();
   return answer;
@@ -330,14 +334,14 @@ void LedgerFile::Announce(const dp::TrainingRecord& record) {
   Require(own_.has_value(), "LedgerFile::Announce: after Reserve");
   const ChainFile::Locked locked(chain_);
   Follow();
-  Append(dp::Ledger::AnnounceEntry(record));
+  Append({dp::Ledger::AnnounceEntry(record)});
 }
 
 std::string LedgerFile::Settle(const dp::TrainingRecord& record, dp::JobEnd ended) {
   Require(own_.has_value(), "LedgerFile::Settle: after Reserve");
   const ChainFile::Locked locked(chain_);
   Follow();
-  Append(dp::Ledger::SettleEntry(record, ended, ledger_.jobs()[*own_].delta, TimeNow()));
+  Append({dp::Ledger::SettleEntry(record, ended, ledger_.jobs()[*own_].delta, TimeNow())});
   struct flock lock {};
   (void)JobLock(chain_.descriptor(), F_OFD_SETLK, F_UNLCK, *own_,
                 lock);  // nobody asks for a job that has ended

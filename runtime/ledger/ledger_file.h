@@ -76,7 +76,7 @@ class LedgerFile {
   /// declared first.
   bool Declare(const BudgetRequest& request);
 
-  /// Enters jobs in a closed ledger, all or none; a new one becomes closed. Throws as Reserve, and
+  /// Enters jobs in a closed ledger, all or none, as ChainFile::AppendAll; a new one becomes closed. Throws as Reserve, and
   /// ConfigError for a ledger that is not closed, or where a job has begun.
   BudgetAnswer Enter(const std::vector<BudgetRequest>& jobs);
 
@@ -106,12 +106,12 @@ class LedgerFile {
  private:
   /// Under the lock.
   void Follow();
-  /// Under the lock, after Follow.
-  void Append(const nlohmann::json& entry);
+  /// Under the lock, after Follow: all or none, as ChainFile::AppendAll.
+  void Append(const std::vector<nlohmann::json>& entries);
   void SettleDead(const std::string& time);
-  /// Appends what a ledger needs before anything else.
-  void Begin(const std::string& data, const dp::FilterTerms& terms,
-             const std::optional<PopulationClaim>& population);
+  /// The entries that a ledger needs before anything else; a population's records are known from then on.
+  [[nodiscard]] std::vector<nlohmann::json> Beginning(const std::string& data, const dp::FilterTerms& terms,
+                                                      const std::optional<PopulationClaim>& population);
   [[nodiscard]] bool MayBeAlive(std::size_t job) const;
 
   ChainFile chain_;

@@ -134,19 +134,27 @@ void ChainFile::RepairEnd(dp::Tail tail) {
   }
 }
 
-void ChainFile::Append(const nlohmann::json& content) {
+void ChainFile::Append(const nlohmann::json& content) { AppendAll({&content, 1}); }
+
+void ChainFile::AppendAll(std::span<const nlohmann::json> contents) {
   const BlockingCall call("writing", file_);
-  const auto line = dp::SealLine(content, head_) + "\n";
+  std::string text;
+  auto head = head_;
+  for (const auto& content : contents) {
+    const auto line = dp::SealLine(content, head);
+    head = dp::OpenLine(line, head).hash;
+    text += line + "\n";
+  }
   try {
-    WriteFrom(descriptor_, bytes_, line, file_);
+    WriteFrom(descriptor_, bytes_, text, file_);
   } catch (...) {
-    // What is left of the line would be taken for a torn one in any case.
+    // What is left of one line would be taken for a torn one in any case; of several it would count.
     (void)!ftruncate(descriptor_, static_cast<off_t>(bytes_));
     throw;
   }
-  head_ = dp::OpenLine(std::string_view(line).substr(0, line.size() - 1), head_).hash;
-  ++lines_;
-  bytes_ += line.size();
+  head_ = std::move(head);
+  lines_ += contents.size();
+  bytes_ += text.size();
 }
 
 std::string TimeNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr))); }

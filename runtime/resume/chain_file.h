@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -46,6 +47,9 @@ class ChainFile {
   void Follow(const Apply& apply);
   /// After Follow. Throws std::system_error where it cannot be written; the file is then as it was.
   void Append(const nlohmann::json& content);
+  /// The same of several lines, all or none. Only a process or machine that dies in the middle may leave the
+  /// first of them.
+  void AppendAll(std::span<const nlohmann::json> contents);
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }

@@ -3,6 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -242,6 +249,41 @@ TEST(LedgerFile, ClosedTakesAJobThatFillsTheCapByLossDistributions) {
   again.record.run_id = "2";
   EXPECT_THROW((void)ledger.Reserve(again), BudgetError);
   EXPECT_THROW((void)ledger.Enter({again}), ConfigError);  // nothing after the first result
+}
+
+/// What a process does whose files may not grow beyond so many bytes: 0 where `body` throws that it cannot
+/// write.
+int WithLimitedFiles(std::size_t bytes, const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit full {
+      bytes, bytes
+    };
+    if (setrlimit(RLIMIT_FSIZE, &full) != 0) _exit(2);
+    try {
+      body();
+    } catch (const std::system_error&) {
+      _exit(0);
+    } catch (...) {
+    }
+    _exit(1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(LedgerFile, EntersAllJobsOrNoneWhereTheDiskIsFull) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  const std::vector<BudgetRequest> jobs{RequestOf("", 10), RequestOf("", 20), RequestOf("", 30)};
+  EXPECT_EQ(WithLimitedFiles(2000, [&] { (void)LedgerFile(file).Enter(jobs); }), 0);
+  EXPECT_EQ(ReadTextFile(file, "a ledger"), "");
+  (void)LedgerFile(file).Enter(jobs);
+  const auto whole = ReadTextFile(file, "a ledger");
+  EXPECT_EQ(ReadLedger(file).ledger.entered().size(), 3U);
+  EXPECT_LT(whole.find('\n', whole.find("\"enter\"")), 2000U);  // one would have had room
+  EXPECT_GT(whole.size(), 2000U);
 }
 
 TEST(LedgerFile, CountsAJobUnderWayInFullForAnother) {
