@@ -95,11 +95,36 @@ double BearableNoise(const DpsgdSettings& job) {
   return std::clamp(kNoiseOfWeights / static_cast<double>(TrainedFeatures(job) + 1), kLeastNoise, kMostNoise);
 }
 
+/// What each of the steps may add to a logit for the noise's sake.
+double MoveByNoise(const DpsgdSettings& job) {
+  const double steps = static_cast<double>(job.training.steps) * MeanRate(job.training);
+  return BearableNoise(job) / (NoiseOf(job) * steps);
+}
+
+/// What a step may add to a logit whatever the noise.
+double LargestMove(const DpsgdSettings& job) {
+  return job.data.target ? kLargestTargetMove : kLargestMove * job.training.logit_bound;
+}
+
+/// What there are no rules with for the learning rate, the clip and more steps than the fewest; null where
+/// there are.
+const char* WithoutRules(const DpsgdSettings& job) {
+  if (!job.model.hidden.empty()) return "hidden layers";
+  if (job.model.loss == ml::Loss::kSquared && !job.data.target) return "model.loss \"squared\" of classes";
+  if (job.training.clipping == ml::Clipping::kExamples) return "training.clipping \"examples\"";
+  return nullptr;
+}
+
+void ChooseSteps(DpsgdSettings& job) {
+  auto& steps = job.training.steps;
+  steps = kFewestAutoSteps;
+  if (WithoutRules(job)) return;
+  while (steps < kMostAutoSteps && MoveByNoise(job) > LargestMove(job)) ++steps;
+}
+
 double LearningRateFor(const DpsgdSettings& job) {
   const auto& training = job.training;
-  const double steps = static_cast<double>(training.steps) * MeanRate(training);
-  const double most = job.data.target ? kLargestTargetMove : kLargestMove * training.logit_bound;
-  const double move = std::min(BearableNoise(job) / (NoiseOf(job) * steps), most);
+  const double move = std::min(MoveByNoise(job), LargestMove(job));
   const double length = RowLength(job);
   const double gradient = std::min(job.privacy.clip, FirstError(job) * length);
   return Rounded(move * (1 - training.momentum) / (gradient * length));
@@ -128,11 +153,8 @@ std::int64_t BatchLimitFor(const DpsgdSettings& job) {
 
 /// Refuses "auto" of this key where no rule is known.
 void RequireRule(const DpsgdSettings& job, const Section& table, const char* key) {
-  if (!job.model.hidden.empty()) table.Refuse(key, "a number with hidden layers, for which there is no rule");
-  if (job.model.loss == ml::Loss::kSquared && !job.data.target)
-    table.Refuse(key, "a number with model.loss \"squared\" of classes, for which there is no rule");
-  if (job.training.clipping == ml::Clipping::kExamples)
-    table.Refuse(key, "a number with training.clipping \"examples\", for which there is no rule");
+  if (const char* what = WithoutRules(job))
+    table.Refuse(key, fmt::format("a number with {}, for which there is no rule", what));
 }
 
 }  // namespace
@@ -140,6 +162,11 @@ void RequireRule(const DpsgdSettings& job, const Section& table, const char* key
 void ChooseSettings(DpsgdSettings& job, const Section& document) {
   auto& training = job.training;
   if (training.expected_batch == kAuto) training.expected_batch = ExpectedBatchFor(job);
+  if (training.steps == kAuto) {
+    ChooseSteps(job);
+    // Its default is of steps, which were not known when it was read.
+    if (!document.Table("training").Has("lost_steps_max")) training.lost_steps_max = training.steps / 10;
+  }
   if (training.max_batch_per_owner == kAuto) training.max_batch_per_owner = BatchLimitFor(job);
   const bool chosen = training.learning_rate == kAuto;
   if (chosen) RequireRule(job, document.Table("training"), "learning_rate");

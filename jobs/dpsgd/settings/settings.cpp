@@ -142,9 +142,6 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
   v("steps", s.steps, OrAuto<WholeInterval>{{1, ml::kLargestSteps}},
     "Steps of the training. Of this key and others `auto` is a number that a rule takes from declared ones "
     "(`settings.md`); it is in the hash as if the job had named it.");
-  v.Check([&](const Section& /*training*/) {
-    if (s.steps == kAuto) s.steps = kAutoSteps;
-  });
   v("expected_batch", s.expected_batch, OrAuto<Interval>{kPositive},
     "At most Σ rows, with full batches those; q = expected_batch/Σ rows.");
   v("max_batch_per_owner", s.max_batch_per_owner, OrAuto<WholeInterval>{kMillions},

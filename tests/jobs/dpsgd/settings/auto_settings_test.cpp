@@ -53,10 +53,10 @@ std::string AutoErrorOf(const std::string& assignment) {
 
 TEST(ChooseSettings, GivesNumbersThatTrainingTakes) {
   const auto job = ReadAuto();
-  EXPECT_EQ(job.training.steps, kAutoSteps);
+  EXPECT_EQ(job.training.steps, kFewestAutoSteps);
   EXPECT_EQ(job.training.expected_batch, 800);
   EXPECT_EQ(job.training.max_batch_per_owner, 300);
-  EXPECT_EQ(job.training.lost_steps_max, kAutoSteps / 10);
+  EXPECT_EQ(job.training.lost_steps_max, kFewestAutoSteps / 10);
   EXPECT_NEAR(job.privacy.clip, std::sqrt(5.0) / 4, 0.005);
   EXPECT_LE(ml::MakePlan(SettingsOf(job)).epsilon_outsider, 1.0);
 }
@@ -74,18 +74,19 @@ TEST(ChooseSettings, IsTheJobThatNamesTheNumbers) {
 struct DocumentedRow {
   std::int64_t rows, batch, features;
   double clip_of_two, rate_of_two, clip_of_ten, rate_of_ten;
+  std::int64_t steps;
 };
 
 TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
   constexpr std::array kTable{
-      DocumentedRow{300, 300, 8, 0.47, 6.8, 1.5, 2.2},
-      DocumentedRow{300, 300, 64, 1.2, 0.62, 3.7, 0.20},
-      DocumentedRow{1000, 1000, 8, 0.47, 23, 1.5, 7.2},
-      DocumentedRow{1000, 1000, 64, 1.2, 2.1, 3.7, 0.66},
-      DocumentedRow{10'000, 4096, 8, 0.47, 45, 1.5, 14},
-      DocumentedRow{10'000, 4096, 64, 1.2, 7.2, 3.7, 2.3},
-      DocumentedRow{100'000, 4096, 8, 0.47, 45, 1.5, 14},
-      DocumentedRow{100'000, 4096, 64, 1.2, 7.2, 3.7, 2.3},
+      DocumentedRow{300, 300, 8, 0.47, 6.8, 1.5, 2.2, 100},
+      DocumentedRow{300, 300, 64, 1.2, 0.62, 3.7, 0.20, 100},
+      DocumentedRow{1000, 1000, 8, 0.47, 23, 1.5, 7.2, 100},
+      DocumentedRow{1000, 1000, 64, 1.2, 2.1, 3.7, 0.66, 100},
+      DocumentedRow{10'000, 4096, 8, 0.47, 45, 1.5, 14, 300},
+      DocumentedRow{10'000, 4096, 64, 1.2, 7.2, 3.7, 2.3, 235},
+      DocumentedRow{100'000, 4096, 8, 0.47, 45, 1.5, 14, 300},
+      DocumentedRow{100'000, 4096, 64, 1.2, 7.2, 3.7, 2.3, 300},
   };
   for (const auto& row : kTable) {
     for (const int classes : {2, 10}) {
@@ -101,6 +102,7 @@ TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
       EXPECT_NEAR(job.privacy.clip, clip, 0.06 * clip) << row.rows << " " << row.features << " " << classes;
       EXPECT_NEAR(job.training.learning_rate, rate, 0.06 * rate)
           << row.rows << " " << row.features << " " << classes;
+      EXPECT_EQ(job.training.steps, row.steps);
       EXPECT_EQ(job.training.expected_batch, static_cast<double>(row.batch));
     }
   }
@@ -146,6 +148,53 @@ TEST(ChooseSettings, MovesNoLogitByMoreThanTheSigmoidTakes) {
   EXPECT_EQ(far.training.expected_batch, 4096);
   EXPECT_NEAR(ReachOf(far) / static_cast<double>(far.training.steps), 40, 0.4);
   EXPECT_EQ(ReadAuto({many, "privacy.epsilon=3"}).training.learning_rate, far.training.learning_rate);
+}
+
+/// nu of docs/howto/settings.md of ten thousand rows of that job.
+double NoiseOfTenThousand() { return std::sqrt(2 * std::log(1.25 / 1e-5)) / 10'000; }
+
+/// What all steps may add to a logit for the noise's sake, where no step is held back.
+double ReachOfManySteps(const std::vector<std::string>& assignments) {
+  auto many = assignments;
+  many.emplace_back("training.steps=100000");
+  return ReachOf(ReadAuto(many));
+}
+
+TEST(ChooseSettings, TakesTheFewestStepsThatGoAsFarAsTheNoiseLets) {
+  for (const std::string momentum : {"training.momentum=0", "training.momentum=0.9"}) {
+    SCOPED_TRACE(momentum);
+    const std::vector<std::string> job{"data.rows=[4000,4000,2000]", momentum};
+    const std::int64_t steps = ReadAuto(job).training.steps;
+    EXPECT_EQ(steps, static_cast<std::int64_t>(std::ceil(40.0 / 9 / NoiseOfTenThousand() / 40)));
+    EXPECT_NEAR(ReachOf(ReadAuto(job)) / ReachOfManySteps(job), 1, 0.01);
+  }
+  const std::vector<std::string> linear{"data.rows=[2000,2000,2000]", "training.schedule=linear"};
+  const auto falling = ReadAuto(linear);
+  EXPECT_GT(falling.training.steps, kFewestAutoSteps);
+  EXPECT_LT(falling.training.steps, kMostAutoSteps);
+  const double mean_rate = (1 + 1.0 / static_cast<double>(falling.training.steps)) / 2;
+  EXPECT_NEAR(ReachOf(falling, mean_rate) / ReachOfManySteps(linear) * 2, 1, 0.01);
+  EXPECT_EQ(ReadAuto({"data.rows=[1000000,1000000,1000000]"}).training.steps, kMostAutoSteps);
+}
+
+TEST(ChooseSettings, TakesAsManyStepsWithANumberForTheRate) {
+  const std::vector<std::string> job{"data.rows=[4000,4000,2000]"};
+  const std::vector<std::string> named{job[0], "training.learning_rate=0.5"};
+  EXPECT_EQ(ReadAuto(named).training.steps, ReadAuto(job).training.steps);
+}
+
+TEST(ChooseSettings, TakesTheFewestStepsWhereThereIsNoRuleForTheRate) {
+  for (const std::string change : {"model.hidden=[4]", "model.loss=squared", "training.clipping=examples"}) {
+    const auto job = ReadAuto({"data.rows=[1000000,1000000,1000000]", change, "training.learning_rate=0.5",
+                               "privacy.clip=3", "training.truncation=exact"});
+    EXPECT_EQ(job.training.steps, kFewestAutoSteps) << change;
+  }
+}
+
+TEST(ChooseSettings, TakesATenthOfItsStepsAsLostUnlessNamed) {
+  const std::string many = "data.rows=[1000000,1000000,1000000]";
+  EXPECT_EQ(ReadAuto({many}).training.lost_steps_max, kMostAutoSteps / 10);
+  EXPECT_EQ(ReadAuto({many, "training.lost_steps_max=7"}).training.lost_steps_max, 7);
 }
 
 /// The same of a number from 0 to 10, with what is said of the model.
@@ -198,7 +247,7 @@ TEST(ChooseSettings, LimitsBatchesWhereCuttingCostsNextToNothing) {
   const auto job = ReadAuto({"data.rows=[20000,20000,10000]"});
   const double rate = 4096.0 / 50000;
   const auto cut = [&](std::int64_t limit) {
-    return static_cast<double>(kAutoSteps) *
+    return static_cast<double>(job.training.steps) *
            dp::OverflowProbability({.capacity = job.data.rows, .max_batch = {limit, limit, limit}}, rate);
   };
   EXPECT_LE(cut(job.training.max_batch_per_owner), 3e-3 * 1e-5);
