@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files/files.h"
 #include "deposit/inbox/receipt.h"
 #include "tests/deposit/inbox/inbox_fixture.h"
 
