@@ -39,14 +39,19 @@ def write_frame(
     """
     data = keys["data"]
     found = [str(column) for column in frame.columns]
-    for column in found:
-        if found.count(column) > 1:
+    place_of: dict[str, int] = {}
+    for place, column in enumerate(found):
+        if place_of.setdefault(column, place) != place:
             raise DataError(f'{name}: found column "{column}" twice, expected each column once')
     header = data.get("header", True)
     label = data.get("label", data.get("target", {})).get("column")
     names = found if header else _names(keys, found, labels, name)
-    columns = [_Column(keys, one, labels, label_name if one == label else name) for one in names]
-    places = [found.index(one) if one in found else None for one in names]
+    declared = {column["name"]: column for column in data.get("column", [])}
+    columns = [
+        _Column(keys, one, _declared(keys, declared, one, labels), labels, label_name if one == label else name)
+        for one in names
+    ]
+    places = [place_of.get(one) for one in names]
     # Whatever the job says of the files of others, a byte order mark counts more.
     text = io.TextIOWrapper(file, encoding="utf-8-sig" if "encoding" in data else "utf-8", newline="")
     separator = data.get("separator", ",")
@@ -83,9 +88,8 @@ def _names(keys: dict[str, Any], found: list[str], labels: bool, name: str) -> l
 class _Column:
     """How the values of one column are written."""
 
-    def __init__(self, keys: dict[str, Any], name: str, labels: bool, place: str) -> None:
+    def __init__(self, keys: dict[str, Any], name: str, declared: dict[str, Any], labels: bool, place: str) -> None:
         data = keys["data"]
-        declared = _declared(keys, name, labels)
         kind = declared.get("kind", "number")
         marks = declared.get("missing", data.get("missing", "?"))
         marks = [marks] if isinstance(marks, str) else marks
@@ -166,8 +170,10 @@ class _Column:
         raise DataError(f'{self.place}: record {record + 1}, column "{self.name}": found {found}, expected {expected}')
 
 
-def _declared(keys: dict[str, Any], name: str, labels: bool) -> dict[str, Any]:
-    """What the job says of a column, with the kind "label" for that of labels which are read."""
+def _declared(keys: dict[str, Any], columns: dict[str, Any], name: str, labels: bool) -> dict[str, Any]:
+    """What the job says of a column, with the kind "label" for that of labels which are read. `columns`: the job's, by
+    name.
+    """
     data = keys["data"]
     label = data.get("label", data.get("target", {}))
     if name == label.get("column"):
@@ -175,8 +181,5 @@ def _declared(keys: dict[str, Any], name: str, labels: bool) -> dict[str, Any]:
     histogram = keys.get("histogram", {})
     if name == histogram.get("column"):
         return {"kind": "category", "values": histogram["values"]}
-    for column in data.get("column", []):
-        if column["name"] == name:
-            declared: dict[str, Any] = column
-            return declared
-    return {"kind": "ignore"}
+    declared: dict[str, Any] = columns.get(name, {"kind": "ignore"})
+    return declared
