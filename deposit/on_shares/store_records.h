@@ -13,9 +13,10 @@
 namespace trefoil::deposit {
 
 /// The deposits in a party's store that a job is about: all of the study and purpose that it names which were
-/// not withdrawn, and which this party has not set aside. All three parties must have the same ones. Each is checked on shares (CheckedRows); one
-/// that does not pass is left out at all three, and named. A deposit of batches is left out too where one
-/// party knows that another run has spent it, or where it came after the run had begun.
+/// not withdrawn, and which this party has not set aside. All three parties must have the same ones. Each is
+/// checked on shares (CheckedRows); one that does not pass is left out at all three, and named. A deposit of
+/// batches is left out too where one party knows that another run has spent it, or where it came after the run
+/// had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
   /// For a job whose rows come from a store. `party_file` names the party file in errors. Opens nothing.

@@ -76,8 +76,8 @@ class LedgerFile {
   /// declared first.
   bool Declare(const BudgetRequest& request);
 
-  /// Enters jobs in a closed ledger, all or none, as ChainFile::AppendAll; a new one becomes closed. Throws as Reserve, and
-  /// ConfigError for a ledger that is not closed, or where a job has begun.
+  /// Enters jobs in a closed ledger, all or none, as ChainFile::AppendAll; a new one becomes closed. Throws as
+  /// Reserve, and ConfigError for a ledger that is not closed, or where a job has begun.
   BudgetAnswer Enter(const std::vector<BudgetRequest>& jobs);
 
   /// Settles jobs that died, cuts off a line that was not written to its end, and reserves; a run that the

@@ -56,10 +56,8 @@ std::optional<std::string> RefusalOfLosses(const jobs::Job& job, const AgreedRun
   };
   return fmt::format(
       "training.lost_steps_max: found {} lost steps{}, which take epsilon from {} to {}, and a session "
-      "before "
-      "this one that was resumed from step {}, too; expected at most {} lost steps{}, or run --resume "
-      "--again "
-      "at all three: first see why it fails",
+      "before this one that was resumed from step {}, too; expected at most {} lost steps{}, or run "
+      "--resume --again at all three: first see why it fails",
       lost, releases.count() == 0 ? "" : fmt::format(", and {} that were lost, too", ToText(releases)),
       text(job.Epsilons()), text(job.ResumedEpsilons(agreed.earlier, from_start, first)), first, most,
       releases.count() == 0 ? "" : " and one of anything else");

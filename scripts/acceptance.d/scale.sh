@@ -137,7 +137,8 @@ all_planned() {
   local profile name names status=0 speed
   readarray -t names < <(printf '%s\n' "${!PLANNED_CONFIGS[@]}" | sort)
   for profile in loopback lan wan; do
-    netsim_runs "$profile" >&2 && run_wide "$profile" || return
+    netsim_runs "$profile" >&2 || status=1
+    run_wide "$profile" || return
     for name in "${names[@]}"; do run_config "$profile" "$name" || return; done
     if [ "$profile" = loopback ]; then
       speed=$(speed_of "$work"/scale-{net,plan}-loopback/ranks-1 "${names[@]/#/$work/plan-loopback-}") || return

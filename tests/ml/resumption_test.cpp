@@ -24,8 +24,8 @@ namespace {
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 /// Nothing in it is left to chance but the coins of public sampling, which a resumed run keeps, and the
-/// sigmoid's last bits, which depend on its masks. No gradient is as long as the clip: where the factor falls from
-/// 1 to 0.95, last bits would decide.
+/// sigmoid's last bits, which depend on its masks. No gradient is as long as the clip: where the factor falls
+/// from 1 to 0.95, last bits would decide.
 TrainingSettings DeterministicSettings() {
   TrainingSettings settings = SmallSettings();
   settings.sampling = Sampling::kPublic;
