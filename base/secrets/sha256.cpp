@@ -1,6 +1,18 @@
 #include "base/secrets/sha256.h"
 
+#include <openssl/evp.h>
+#include <sodium.h>
+
+#include <stdexcept>
+
 namespace trefoil {
+namespace {
+
+void CheckOpenSsl(int result) {
+  if (result != 1) throw std::runtime_error("OpenSSL cannot compute SHA-256");
+}
+
+}  // namespace
 
 std::string ToHex(std::span<const std::uint8_t> bytes) {
   std::string text(2 * bytes.size() + 1, '\0');
@@ -9,15 +21,17 @@ std::string ToHex(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
-Sha256::Sha256() { crypto_hash_sha256_init(&state_); }
+Sha256::Sha256() : state_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  CheckOpenSsl(EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr));
+}
 
 void Sha256::Update(std::string_view bytes) {
-  crypto_hash_sha256_update(&state_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  CheckOpenSsl(EVP_DigestUpdate(state_.get(), bytes.data(), bytes.size()));
 }
 
 std::array<std::uint8_t, 32> Sha256::Digest() {
-  std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256_final(&state_, digest.data());
+  std::array<std::uint8_t, 32> digest{};
+  CheckOpenSsl(EVP_DigestFinal_ex(state_.get(), digest.data(), nullptr));
   return digest;
 }
 
@@ -30,8 +44,9 @@ std::string Sha256Hex(std::string_view bytes) {
 }
 
 std::string Sha256Base64(std::string_view bytes) {
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  Sha256 hash;
+  hash.Update(bytes);
+  const auto digest = hash.Digest();
   std::string text(sodium_base64_ENCODED_LEN(digest.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
   sodium_bin2base64(text.data(), text.size(), digest.data(), digest.size(), sodium_base64_VARIANT_ORIGINAL);
   text.pop_back();  // the zero byte that libsodium writes
