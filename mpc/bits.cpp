@@ -245,10 +245,20 @@ net::Bytes Pack(const BitMatrix& bits) {
 void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& message) {
   Require(first >= 0 && first + bits.count() <= count && message.size() == PackedBytes(bits.planes(), count),
           "PutPacked: within the planes of the message");
+  if (bits.count() == 0) return;
+  // Parts come in any order, so that what stands behind a part may have been put there: of its last word bits are
+  // added. All words before that one end within the part.
+  const Index whole = bits.words_per_plane() - 1;
   for (Index plane = 0; plane < bits.planes(); ++plane) {
     const auto begin = static_cast<std::size_t>(plane * count + first);
-    for (Index k = 0; k < bits.words_per_plane(); ++k)
-      AddBits(bits.plane(plane)[k], begin + static_cast<std::size_t>(kWordBits * k), message);
+    const auto last = begin + static_cast<std::size_t>(kWordBits * whole);
+    if (whole > 0) {
+      std::byte* const at = message.data() + begin / 8;
+      const Word behind =
+          BitsBehind(std::to_integer<Word>(*at), static_cast<int>(begin % 8), bits.plane(plane), whole, at);
+      message[last / 8] |= static_cast<std::byte>(behind);
+    }
+    AddBits(bits.plane(plane)[whole], last, message);
   }
 }
 

@@ -184,13 +184,14 @@ TEST(TakePlanes, GivesAPartAsWords) {
 
 // At every place within a byte.
 TEST(PutPacked, PutsPartsWhereTheWholeHasThem) {
-  for (const Index count : {1, 63, 64, 65, 127, 200, 203}) {
+  for (const Index count : {1, 63, 64, 65, 127, 200, 203, 2500, 2501}) {
     const RingMatrix words = RandomWords(5, count, 1);
+    const Index part = count < 1000 ? 64 : 640;  // a word of each plane, or words that vectors take
     for (const int width : {1, 9, 40, 64}) {
       net::Bytes message(PackedBytes(width, count));
-      for (const Index first : {128, 0, 64, 192}) {
-        const Index here = std::min<Index>(64, count - first);
-        if (here > 0) PutPacked(ToPlanes(words.middleRows(first, here), width), first, count, message);
+      for (const Index k : {2, 0, 1, 3}) {
+        const Index here = std::min(part, count - k * part);
+        if (here > 0) PutPacked(ToPlanes(words.middleRows(k * part, here), width), k * part, count, message);
       }
       EXPECT_EQ(message, Pack(ToPlanes(words, width))) << count << " of " << width << " bits";
     }
