@@ -132,11 +132,11 @@ void JobOutput::Step(const ml::StepReport& of_session) {
   report.seconds += kept_.seconds;
   report.rounds += kept_.rounds;
   report.bytes_sent += kept_.bytes_sent;
-  // The step that a session goes on from has its line, unless a kill came between checkpoint and line.
-  const bool known = report.step == kept_.step;
+  // Before the first step there is a line where something was opened already, or was lost with an earlier session.
+  const bool spent = report.step > 0 || report.epsilon_outsider > 0 || report.epsilon_insider > 0;
   last_ = report;
   session_.metrics().SetStep(report, mesh_.counters().bytes_sent_to);
-  if (!known) progress_->Append(report);
+  if (spent) progress_->Append(report);
   session_.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
   const auto level = marked ? jobs::LogLevel::kInfo : jobs::LogLevel::kDebug;

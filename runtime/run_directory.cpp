@@ -193,25 +193,29 @@ dp::TrainingRecord ReadRecord(const fs::path& file) {
   }
 }
 
-ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
+ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file), draft_(fs::path(file) += ".part") {
   const BlockingCall call("writing", file_);
-  const auto draft = fs::path(file) += ".part";
-  fs::remove(draft);  // of an interrupted session, or a link that leads elsewhere
+  fs::remove(draft_);  // of an interrupted session, or a link that leads elsewhere
   std::ifstream before(done > 0 ? file : fs::path());
-  stream_.open(draft);
+  stream_.open(draft_);
   stream_ << kHeader;
   std::string line;
   std::getline(before, line);
   while (kept_.step < done && std::getline(before, line)) {
     const auto report = ParseProgressLine(line);
     // A line may be lacking, since a checkpoint is on disk before the line of its step.
-    if (!report || report->step <= kept_.step || report->step > done) break;
-    stream_ << line << '\n';
+    if (!report || (report->step <= kept_.step && report->step > 0) || report->step > done) break;
+    if (report->step < done) stream_ << line << '\n';
     kept_ = *report;
   }
+  if (!fs::exists(file)) TakePlace();
+}
+
+void ProgressFile::TakePlace() {
   stream_ << std::flush;
-  fs::rename(draft, file);
-  if (!stream_) throw CannotWrite(file);
+  fs::rename(draft_, file_);
+  draft_.clear();
+  if (!stream_) throw CannotWrite(file_);
 }
 
 void ProgressFile::Append(const ml::StepReport& report) {
@@ -219,6 +223,7 @@ void ProgressFile::Append(const ml::StepReport& report) {
   stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
                          report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
           << std::flush;
+  if (!draft_.empty()) TakePlace();
   if (!stream_) throw CannotWrite(file_);
 }
 

@@ -61,18 +61,24 @@ void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& re
 /// Throws ConfigError where the file cannot be read; DataError naming it, and the key, where it is no record.
 [[nodiscard]] dp::TrainingRecord ReadRecord(const std::filesystem::path& file);
 
-/// progress.csv, one line a step, readable while the training goes on.
+/// progress.csv, one line a step, readable while the training goes on. What an earlier session has written
+/// stays until the first line is appended: its last line has the epsilon of steps that may be lost.
 class ProgressFile {
  public:
-  /// Begins the file, or, in a resumed run, goes on after the lines of the first `done` steps.
+  /// Begins the file, or, in a resumed run, goes on after the lines of the steps before `done`, whose own is
+  /// written anew, with the epsilon of what was lost.
   explicit ProgressFile(const std::filesystem::path& file, int done = 0);
   /// Throws std::system_error if it cannot be written.
   void Append(const ml::StepReport& report);
-  /// The last line that was kept of a resumed run; zeros where there was none.
+  /// The last line of an earlier session that counts, of step `done` at most; zeros where there was none.
   [[nodiscard]] const ml::StepReport& kept() const { return kept_; }
 
  private:
+  /// Puts what was written in the place of the file of before.
+  void TakePlace();
+
   std::filesystem::path file_;
+  std::filesystem::path draft_;  ///< empty once it has the file's place
   ml::StepReport kept_;
   std::ofstream stream_;
 };

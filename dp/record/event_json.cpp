@@ -39,8 +39,6 @@ constexpr const char* kExecutions = "executions";
 constexpr const char* kClipCountSigma = "clip_count_sigma";
 constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
-/// So that steps times executions fit.
-constexpr std::int64_t kMaxExecutions = 1'000;
 /// sigma of a step over the deviation of its clip counts, which take at most half of it: sqrt(2), and what
 /// rounding adds.
 constexpr double kMostOfClipCounts = 1.4143;
@@ -247,9 +245,11 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
   const bool is_deposited = steps.sampling == SamplingMode::kDeposited;
   if (object.Has(kExecutions)) {
-    if (steps.executions < 2 || steps.executions > kMaxExecutions)
+    // So that steps times executions fit. Each session that dies behind a checkpoint may execute its batch again.
+    const std::int64_t most = kMaxWeight / std::max<std::int64_t>(1, steps.steps);
+    if (steps.executions < 2 || steps.executions > most)
       RefuseRecord(object.Path(kExecutions), std::to_string(steps.executions),
-                   "from 2 to 1000, or no such key");
+                   "from 2 to " + std::to_string(most) + ", or no such key");
     if (!is_public && !is_deposited)
       RefuseRecord(object.Path(kExecutions), "this key",
                    "none but with public sampling and deposited batches");

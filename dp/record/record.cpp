@@ -45,7 +45,9 @@ std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
 std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
   const bool known = steps.sampling == SamplingMode::kPublic;  // which rows a batch has
   const auto releases = known ? steps.max_participation : steps.steps;
-  const auto executed = known ? releases : releases * steps.executions;
+  const auto all = steps.steps * steps.executions;
+  // With public sampling each of `units` records is in `releases` executions at most; a product may overflow.
+  const auto executed = !known || units > all / std::max<std::int64_t>(1, releases) ? all : units * releases;
   const double moved = steps.vertical ? 2 : 1;  // sensitivities
   double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
   if (!known) multiplier /= std::sqrt(static_cast<double>(steps.executions));

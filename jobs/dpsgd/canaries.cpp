@@ -145,6 +145,10 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
     throw ConfigError(
         "data.column: found one of kind \"weight\", expected none for an audit, whose canaries have no "
         "weights");
+  if (job.privacy.groups())
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" for an audit, whose canaries are "
+        "single records");
   if (job.store.on) throw ConfigError("data.source: found \"store\", expected \"files\" for an audit");
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");

@@ -179,7 +179,7 @@ def _steps_of(file: Path) -> tuple[Step, ...]:
     return tuple(
         Step(
             int(row["step"]),
-            len(rows),
+            int(rows[-1]["step"]),
             float(row["seconds"]),
             float(row["epsilon_outsider"]),
             float(row["epsilon_insider"]),

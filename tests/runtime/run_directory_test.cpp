@@ -181,21 +181,53 @@ TEST(ProgressFile, GoesOnWhereALineIsLacking) {
   {
     ProgressFile progress(file, 4);
     EXPECT_EQ(progress.kept().step, 3);
-    for (const int step : {5, 6, 7}) append(progress, step);
+    for (const int step : {4, 5, 6, 7}) append(progress, step);
   }
   {
     ProgressFile progress(file, 6);
     EXPECT_EQ(progress.kept().step, 6);
     EXPECT_EQ(progress.kept().seconds, 3);
-    for (const int step : {7, 8}) append(progress, step);
+    for (const int step : {6, 7, 8}) append(progress, step);
   }
   std::vector<int> steps;
   for (const auto& report : ReadProgress(file)) {
     steps.push_back(report.step);
     EXPECT_EQ(report.steps, 8);
   }
-  EXPECT_EQ(steps, (std::vector<int>{1, 2, 3, 5, 6, 7, 8}));
-  EXPECT_EQ(ProgressFile(file, 4).kept().step, 3);
+  EXPECT_EQ(steps, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+// Steps 3 and 4 are lost, which released something: the file has to say so at any time.
+TEST(ProgressFile, KeepsWhatLostStepsSpentUntilItsSessionGoesOn) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "progress.csv";
+  const auto append = [](ProgressFile& progress, int step, double epsilon) {
+    progress.Append({.step = step, .steps = 8, .epsilon_outsider = epsilon, .epsilon_insider = 2 * epsilon});
+  };
+  const auto expect_last = [&file](int step, double epsilon) {
+    const auto last = LastProgress(file, 8);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->step, step);
+    EXPECT_EQ(last->epsilon_outsider, epsilon);
+  };
+  {
+    ProgressFile progress(file);
+    append(progress, 0, 0.5);
+    for (const int step : {1, 2, 3, 4}) append(progress, step, 0.5 + 0.1 * step);
+  }
+  {
+    ProgressFile progress(file, 2);
+    EXPECT_EQ(progress.kept().epsilon_outsider, 0.7);
+    expect_last(4, 0.9);
+  }
+  {
+    ProgressFile progress(file, 2);
+    append(progress, 2, 0.95);
+    expect_last(2, 0.95);
+  }
+  std::vector<int> steps;
+  for (const auto& report : ReadProgress(file)) steps.push_back(report.step);
+  EXPECT_EQ(steps, (std::vector<int>{0, 1, 2}));
 }
 
 }  // namespace

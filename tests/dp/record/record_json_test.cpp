@@ -20,7 +20,11 @@ TEST(RecordJson, WritesExecutionsWhereABatchHadSeveral) {
   steps.max_participation = 600;
   const TrainingRecord record{"ab", "cd", {steps}};
   EXPECT_EQ(std::get<DpSgdSteps>(FromJson(ToJson(record)).events[0]).executions, 3);
+  steps.executions = 1001;
+  EXPECT_EQ(std::get<DpSgdSteps>(FromJson(ToJson({"ab", "cd", {steps}})).events[0]).executions, 1001);
   auto json = ToJson(record);
+  json["events"][0]["executions"] = (std::int64_t{1} << 53) / steps.steps + 1;
+  EXPECT_THROW((void)FromJson(json), DataError);
   json["events"][0]["executions"] = 1;
   EXPECT_THROW((void)FromJson(json), DataError);
   json["events"][0]["executions"] = 3;

@@ -131,6 +131,9 @@ TEST(CheckAuditable, RefusesWhatCanariesDoNotFit) {
                "initialisation.learning_rate=1", "initialisation.sigma=1"})
           .find("initialisation.method: found \"averaging\""),
       std::string::npos);
+  DpsgdSettings groups = ReadText(kSmallJob);
+  groups.privacy.unit = dp::PrivacyUnit::kGroup;
+  EXPECT_THROW(CheckAuditable(groups, 100), ConfigError);
 }
 
 /// Nine records of two features in three classes, the third one's row too long; two test records.
