@@ -246,8 +246,8 @@ void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& mess
   Require(first >= 0 && first + bits.count() <= count && message.size() == PackedBytes(bits.planes(), count),
           "PutPacked: within the planes of the message");
   if (bits.count() == 0) return;
-  // Parts come in any order, so that what stands behind a part may have been put there: of its last word bits are
-  // added. All words before that one end within the part.
+  // Parts come in any order, so that what stands behind a part may have been put there: of its last word bits
+  // are added. All words before that one end within the part.
   const Index whole = bits.words_per_plane() - 1;
   for (Index plane = 0; plane < bits.planes(); ++plane) {
     const auto begin = static_cast<std::size_t>(plane * count + first);

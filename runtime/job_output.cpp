@@ -132,11 +132,18 @@ void JobOutput::Step(const ml::StepReport& of_session) {
   report.seconds += kept_.seconds;
   report.rounds += kept_.rounds;
   report.bytes_sent += kept_.bytes_sent;
-  // Before the first step there is a line where something was opened already, or was lost with an earlier session.
+  auto line = report;
+  if (report.step > 0 &&
+      report.step == kept_.step) {  // once more, with what was lost, but not with what starting again took
+    line.seconds = kept_.seconds;
+    line.rounds = kept_.rounds;
+    line.bytes_sent = kept_.bytes_sent;
+  }
+  // Before the first step there is a line where something was opened, or lost with an earlier session.
   const bool spent = report.step > 0 || report.epsilon_outsider > 0 || report.epsilon_insider > 0;
   last_ = report;
   session_.metrics().SetStep(report, mesh_.counters().bytes_sent_to);
-  if (spent) progress_->Append(report);
+  if (spent) progress_->Append(line);
   session_.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
   const auto level = marked ? jobs::LogLevel::kInfo : jobs::LogLevel::kDebug;

@@ -199,12 +199,13 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file), draft_
   std::ifstream before(done > 0 ? file : fs::path());
   stream_.open(draft_);
   stream_ << kHeader;
+  if (!stream_) throw CannotWrite(file_);
   std::string line;
   std::getline(before, line);
-  while (kept_.step < done && std::getline(before, line)) {
+  for (int last = -1; last < done && std::getline(before, line); last = kept_.step) {
     const auto report = ParseProgressLine(line);
     // A line may be lacking, since a checkpoint is on disk before the line of its step.
-    if (!report || (report->step <= kept_.step && report->step > 0) || report->step > done) break;
+    if (!report || report->step <= last || report->step > done) break;
     if (report->step < done) stream_ << line << '\n';
     kept_ = *report;
   }
@@ -213,9 +214,9 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file), draft_
 
 void ProgressFile::TakePlace() {
   stream_ << std::flush;
+  if (!stream_) throw CannotWrite(file_);
   fs::rename(draft_, file_);
   draft_.clear();
-  if (!stream_) throw CannotWrite(file_);
 }
 
 void ProgressFile::Append(const ml::StepReport& report) {

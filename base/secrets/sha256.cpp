@@ -22,7 +22,7 @@ std::string ToHex(std::span<const std::uint8_t> bytes) {
 }
 
 Sha256::Sha256() : state_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-  CheckOpenSsl(EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr));
+  CheckOpenSsl(state_ ? EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr) : 0);
 }
 
 void Sha256::Update(std::string_view bytes) {

@@ -13,8 +13,8 @@ namespace trefoil {
 /// Two lower-case hexadecimal digits a byte.
 [[nodiscard]] std::string ToHex(std::span<const std::uint8_t> bytes);
 
-/// SHA-256 of what comes in pieces. By OpenSSL, which takes the processor's own instructions: 1.8 GB a second where
-/// libsodium does 0.23, and a party hashes all its records. Source: FIPS 180-4.
+/// SHA-256 of what comes in pieces. By OpenSSL, which takes the processor's own instructions: 1.8 GB a second
+/// where libsodium does 0.23, and a party hashes all its records. Source: FIPS 180-4.
 class Sha256 {
  public:
   Sha256();

@@ -245,7 +245,8 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
   const bool is_deposited = steps.sampling == SamplingMode::kDeposited;
   if (object.Has(kExecutions)) {
-    // So that steps times executions fit. Each session that dies behind a checkpoint may execute its batch again.
+    // So that steps times executions fit. Each session that dies behind a checkpoint may execute its batch
+    // again.
     const std::int64_t most = kMaxWeight / std::max<std::int64_t>(1, steps.steps);
     if (steps.executions < 2 || steps.executions > most)
       RefuseRecord(object.Path(kExecutions), std::to_string(steps.executions),

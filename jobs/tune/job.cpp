@@ -296,8 +296,10 @@ std::vector<mpc::ArithShare> TuneJob::TrainAll(mpc::Context& party, Output& outp
       report.step += done;
       report.steps = AllSteps();
       report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      report.epsilon_outsider = epsilons.outsider;
-      report.epsilon_insider = epsilons.insider;
+      if (report.step > 0) {
+        report.epsilon_outsider = epsilons.outsider;
+        report.epsilon_insider = epsilons.insider;
+      }
       output.Step(report);
     };
     const auto trained =

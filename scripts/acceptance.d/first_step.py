@@ -17,7 +17,7 @@ import sys
 def first_and_later(run):
     """Seconds of a run's first step and of a later one."""
     with open(run / "party-0/out/progress.csv") as file:
-        seconds = [float(row["seconds"]) for row in csv.DictReader(file)]
+        seconds = [float(row["seconds"]) for row in csv.DictReader(file) if row["step"] != "0"]
     return seconds[0], statistics.median(after - before for before, after in zip(seconds, seconds[1:], strict=False))
 
 

@@ -86,6 +86,12 @@ def last_step(folder, party):
     return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
 
 
+def progress_file(folder, party):
+    """Another one for each session that went on."""
+    path = folder / f"party-{party}/out/progress.csv"
+    return path.stat().st_ino if path.exists() else None
+
+
 def resumptions(folder):
     """Where each session that came so far resumed, as party 0 or 1 or 2 said, by the number of the session."""
     found = {}
@@ -102,6 +108,7 @@ def kill_once(trefoil, folder):
     """Starts all three, kills some, waits for the others. Returns what is to be said, and what went wrong."""
     victims = random.sample(PARTIES, random.choice((1, 1, 1, 2, 3)))
     seconds = random.uniform(0, LONGEST_LIFE)
+    before = [progress_file(folder, party) for party in PARTIES]
     processes = [start(trefoil, folder, party) for party in PARTIES]
     wrong = []
     try:
@@ -117,8 +124,8 @@ def kill_once(trefoil, folder):
         for process in processes:
             process.kill()
             process.wait()
-    # Who died early has what an earlier session left.
-    steps = min(last_step(folder, party) for party in PARTIES)
+    # Who died early has what an earlier session left, with steps that are lost.
+    steps = min(last_step(folder, party) if progress_file(folder, party) != before[party] else 0 for party in PARTIES)
     return f"parties {victims} killed after {seconds:.2f} s, at step {steps}", wrong, steps
 
 
@@ -276,7 +283,6 @@ def main():
         newest = max(sessions, default=1)
         if newest > state["sessions"]:
             state["sessions"], state["counted"] = newest, sessions[newest][0]
-        # A session that did not come so far leaves progress.csv as it was.
         counted = max(state["counted"], steps)
         state["finished"] += counted - state["counted"]
         state["counted"] = counted

@@ -139,7 +139,7 @@ class Resume(ProgramTest):
             self.assertEqual(summary["steps"], self.steps)
             steps = [int(line.split(",")[0]) for line in (self.folder / f"r{party}/progress.csv").read_text().splitlines()[1:]]
             # There is a line of step 0 where the run began again, its first steps lost.
-            self.assertEqual([step for step in steps if step > 0], list(range(1, self.steps + 1)))
+            self.assertIn(steps, [list(range(1, self.steps + 1)), list(range(self.steps + 1))])
             self.assertFalse((self.folder / f"r{party}/checkpoint").exists())
         models = [(self.folder / f"r{party}/model.npz").read_bytes() for party in PARTIES]
         self.assertEqual(models[0], models[1])

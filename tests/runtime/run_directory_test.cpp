@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/limited_files.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -220,6 +222,8 @@ TEST(ProgressFile, KeepsWhatLostStepsSpentUntilItsSessionGoesOn) {
     EXPECT_EQ(progress.kept().epsilon_outsider, 0.7);
     expect_last(4, 0.9);
   }
+  EXPECT_EQ(WithLimitedFiles(50, [&] { append(*std::make_unique<ProgressFile>(file, 2), 2, 0.95); }), 0);
+  expect_last(4, 0.9);
   {
     ProgressFile progress(file, 2);
     append(progress, 2, 0.95);

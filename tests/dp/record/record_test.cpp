@@ -47,6 +47,8 @@ TEST(Events, DoNotAmplifyForAnInsiderWhoSeesTheCoins) {
   EXPECT_EQ(Noise(InsiderEvents(steps)).sampling_rate, 1);
   EXPECT_EQ(Noise(InsiderEvents(steps)).count, 31);
   EXPECT_EQ(Closeness(InsiderEvents(steps)).count, 31);
+  EXPECT_EQ(Closeness(InsiderEvents(steps, 2)).count, 62) << "two records may be in as many executions";
+  EXPECT_EQ(Closeness(InsiderEvents(steps, 1000)).count, 439) << "of all that there are";
   EXPECT_EQ(Noise(OutsiderEvents(steps)).sampling_rate, 2048.0 / 60000);
   EXPECT_EQ(Noise(OutsiderEvents(steps)).count, 439);
 }

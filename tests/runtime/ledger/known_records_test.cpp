@@ -3,15 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <iterator>
-#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -19,6 +14,7 @@
 #include "runtime/ledger/run_budget.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/limited_files.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -156,22 +152,10 @@ TEST(KnownRecords, IsAsItWasWhereTheDiskIsFull) {
   records.Enter(Claimed("patients", 'a', {1}));
   const auto file = folder.path() / "known_records.jsonl";
   const auto before = ReadTextFile(file, "records");
-  const pid_t child = fork();
-  if (child == 0) {
-    (void)signal(SIGXFSZ, SIG_IGN);
-    const struct rlimit full { before.size() + 100, before.size() + 100 };
-    if (setrlimit(RLIMIT_FSIZE, &full) != 0) _exit(2);
-    try {
-      records.Enter(Claimed("patients", 'b', std::vector<std::uint64_t>(1000, 7)));
-    } catch (const std::system_error&) {
-      _exit(0);
-    } catch (...) {
-    }
-    _exit(1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(
+      WithLimitedFiles(before.size() + 100,
+                       [&] { records.Enter(Claimed("patients", 'b', std::vector<std::uint64_t>(1000, 7))); }),
+      0);
   EXPECT_EQ(ReadTextFile(file, "records"), before);
   records.Enter(Claimed("patients", 'b', {7}));
   EXPECT_TRUE(records.Knows(Claimed("patients", 'b', {})));

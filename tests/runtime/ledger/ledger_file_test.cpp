@@ -3,13 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <functional>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -18,6 +12,7 @@
 #include "dp/accounting/any_accountant.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/limited_files.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -249,28 +244,6 @@ TEST(LedgerFile, ClosedTakesAJobThatFillsTheCapByLossDistributions) {
   again.record.run_id = "2";
   EXPECT_THROW((void)ledger.Reserve(again), BudgetError);
   EXPECT_THROW((void)ledger.Enter({again}), ConfigError);  // nothing after the first result
-}
-
-/// What a process does whose files may not grow beyond so many bytes: 0 where `body` throws that it cannot
-/// write.
-int WithLimitedFiles(std::size_t bytes, const std::function<void()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    (void)signal(SIGXFSZ, SIG_IGN);
-    const struct rlimit full {
-      bytes, bytes
-    };
-    if (setrlimit(RLIMIT_FSIZE, &full) != 0) _exit(2);
-    try {
-      body();
-    } catch (const std::system_error&) {
-      _exit(0);
-    } catch (...) {
-    }
-    _exit(1);
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 TEST(LedgerFile, EntersAllJobsOrNoneWhereTheDiskIsFull) {
