@@ -77,7 +77,7 @@ class Queues:
         return other
 
     def send(self, kind: int, content: Any) -> None:
-        self._outbox.put((kind, memoryview(content).cast("B")))
+        self._outbox.put((kind, bytes(memoryview(content).cast("B"))))  # the program may fill its array anew
 
     def receive(self) -> tuple[int, Any]:
         message = self._inbox.get()

@@ -82,6 +82,18 @@ def test_takes_every_record_by_a_coin_of_the_session():
     assert len(seen) > 15
 
 
+def test_takes_blocks_that_share_one_buffer():
+    def blocks(party):
+        buffer = np.empty((1, 4))
+        for vector in vectors_of(party):
+            buffer[0] = vector
+            yield buffer
+
+    with trefoil.SimulatedSession(sum_job()) as session:
+        noisy = session.noisy_sum([blocks(party) for party in range(3)])
+    assert_noisy(noisy, sum(shortened(vectors_of(party)).sum(axis=0) for party in range(3)))
+
+
 def test_refuses_what_are_no_vectors_and_goes_on():
     job = sum_job()
     with trefoil.SimulatedSession(job) as session:
