@@ -11,7 +11,7 @@ from typing import Any, Sequence
 
 from trefoil import _core, _three_processes
 from trefoil._inputs import Inputs, paths_of
-from trefoil.errors import ConfigError
+from trefoil.errors import ConfigError, DataError
 from trefoil.job import Job, require_job
 from trefoil.progress import Progress, teller
 from trefoil.result import Result, Step, of_run, of_simulation
@@ -40,6 +40,7 @@ def simulate(
     require_job(job)
     if len(parties) != 3:
         raise ConfigError(f"parties: found {len(parties)}, expected three")
+    _require_same_columns(job, parties)
     if processes:
         return _among_processes(job, parties, progress, out)
     if out is not None:
@@ -55,6 +56,26 @@ def simulate(
         files = [_files(inputs, job, party, f"party {number}'s ") for number, party in enumerate(parties)]
         results = _run(job, files, on_step)
     return of_simulation(job, results[job.release_to[0]], tuple(steps))
+
+
+def _require_same_columns(job: Job, parties: Sequence[Any]) -> None:
+    """An array has no names, by which its columns could be told: frames for one are compared here."""
+    if job.to_dict().get("data", {}).get("format") == "csv":
+        return
+    framed: dict[int, list[str]] = {}
+    for number, party in enumerate(parties):
+        X = None if isinstance(party, dict) else _records(party)[0]
+        names = getattr(X, "column_names", getattr(X, "columns", None))  # of Arrow; of pandas and Polars
+        if names is not None:
+            framed[number] = [str(name) for name in names]
+    for number, found in framed.items():
+        other, expected = next(iter(framed.items()))
+        for place, (name, wanted) in enumerate(zip(found, expected), 1):
+            if name != wanted:
+                raise DataError(
+                    f'party {number}\'s X, column {place}: found "{name}", expected "{wanted}" as of party {other}\'s:'
+                    " a frame counts as its array here, its columns in their order"
+                )
 
 
 def _among_processes(

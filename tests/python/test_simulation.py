@@ -149,6 +149,18 @@ def test_takes_frames_and_sparse_matrices(job, parties):
     assert result.model.predict(pandas.DataFrame(X0)).shape == (100,)
 
 
+def test_refuses_frames_for_arrays_whose_columns_are_in_another_order(job, parties):
+    pandas = pytest.importorskip("pandas")
+    frames = [(pandas.DataFrame(X, columns=list("abcdef")), y) for X, y in parties]
+    turned = (frames[2][0][list("abdcef")], frames[2][1])
+    for processes in (False, True):
+        with pytest.raises(
+            trefoil.DataError, match='party 2\'s X, column 3: found "d", expected "c" as of party 1\'s: '
+        ):
+            trefoil.simulate(job, [parties[0], frames[1], turned], processes=processes)
+    assert trefoil.simulate(job, frames).model is not None
+
+
 class OfAnotherLibrary:
     def __init__(self, array):
         self.array = array
