@@ -126,6 +126,8 @@ class _Column:
     def texts(self, values: Any, start: int) -> Any:
         """The texts of a block of the column's values, whose first one is record number `start`, from 0."""
         absent = np.asarray(values.isna(), dtype=bool)
+        if values.dtype.kind == "f":  # a NaN in a nullable type, as 0 / 0, is a value to pandas
+            absent = absent | np.isnan(values.to_numpy(dtype=float, na_value=np.nan))
         if self.required and absent.any():
             self._refuse(start + int(np.argmax(absent)), "a missing value", self.required)
         texts = np.full(len(values), self.mark, dtype=object)

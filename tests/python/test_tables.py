@@ -268,6 +268,19 @@ def test_a_weight_is_never_missing_where_it_counts():
     assert written(frame, keys, labels=False) == ["code,ill", "0.5,0", "1,1"]
 
 
+@pytest.mark.parametrize("kind", ["Float64", "Float32"])
+def test_a_nan_of_a_nullable_type_is_a_missing_value(kind):
+    quotient = pandas.Series([0.0, 1.5], dtype=kind) / pandas.Series([0.0, 1.0], dtype=kind)
+    assert not quotient.isna().any()  # it is NaN all the same
+    frame = pandas.DataFrame({"code": quotient, "ill": [0, 1]})
+    data = {"format": "csv", "missing": "-", "label": CODED["data"]["label"]}
+    assert written(frame, {"data": data | {"column": [{"name": "code"}]}}) == ["code,ill", "-,0", "1.5,1"]
+    for column in ({"kind": "key"}, {"kind": "weight", "largest": 2.0}):
+        place = f'^X: record 1, column "code": found a missing value, expected a {column["kind"]}$'
+        with pytest.raises(trefoil.DataError, match=place):
+            written(frame, {"data": data | {"column": [{"name": "code", **column}]}})
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_trains_and_predicts_without_a_header(inside):
     columns = [{"name": "ill", "kind": "ignore"}] * inside + [{"name": "weight", "kind": "weight"}, {"name": "size"}]
