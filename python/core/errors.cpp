@@ -1,5 +1,5 @@
 #include <exception>
-#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "python/core/core.h"
@@ -10,10 +10,16 @@ namespace {
 
 namespace py = pybind11;
 
+/// An error's text, in which bytes that are no UTF-8, of a file or its name, stand as \xNN.
+py::str TextOf(std::string_view text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 /// Raises the class of this name of trefoil.errors.
-py::object Made(const char* name, const std::string& text) {
+py::object Made(const char* name, const char* text) {
   const auto cls = py::module_::import("trefoil.errors").attr(name);
-  auto error = cls(text);
+  auto error = cls(TextOf(text));
   PyErr_SetObject(cls.ptr(), error.ptr());
   return error;
 }
@@ -37,7 +43,7 @@ void Translate(std::exception_ptr thrown) {
   } catch (const StoppedError& error) {
     Made("StoppedError", error.what());
   } catch (const std::system_error& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
+    PyErr_SetObject(PyExc_OSError, TextOf(error.what()).ptr());
   }
 }
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, toy_keys
 
 import trefoil
 import trefoil.errors
@@ -46,3 +46,25 @@ def test_tells_a_lost_peer_from_one_that_sent_something_wrong(text, kind, peer):
 def test_translates_errors_of_numbers():
     with pytest.raises(trefoil.ConfigError, match="delta"):
         trefoil.accounting.epsilon(1.0, 2.0)
+
+
+def test_shows_bytes_that_are_no_utf_8(tmp_path):
+    keys = toy_keys()
+    towns = {"name": "town", "kind": "category", "values": ["Ulm"]}
+    keys["data"] = {
+        "name": "toy",
+        "format": "csv",
+        "rows": [9, 9, 9],
+        "classes": 2,
+        "column": [towns],
+        "label": {"column": "ill", "values": ["0", "1"]},
+    }
+    keys["training"] |= {"expected_batch": 9, "max_batch_per_owner": 9}
+    for party in range(3):
+        (tmp_path / f"{party}.csv").write_bytes(b"town,ill\nUlm,0\n" + (b"K\xf6ln,1\n" if party == 1 else b"Ulm,1\n"))
+    with pytest.raises(trefoil.DataError, match=r'1\.csv: row 3, column "town": found "K\\xf6ln"'):
+        trefoil.simulate(
+            trefoil.Job.from_dict(keys), [{"data.file": str(tmp_path / f"{party}.csv")} for party in range(3)]
+        )
+    with pytest.raises(trefoil.ConfigError, match=r"absent\\xf6\.toml: "):
+        trefoil.Job.from_toml(tmp_path / "absent\udcf6.toml")
