@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import random
 import socket
 import time
@@ -9,7 +10,7 @@ import tomllib
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from trefoil import _program, accounting
 from trefoil._inputs import Inputs, paths_of
@@ -56,8 +57,72 @@ class Party:
             raise ConfigError("again: found it without resume, expected resume=True with it")
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = Path(out) if out is not None else Path("runs") / f"{job.name}-{started}"
-        self._start(job, X, y, files or {}, folder, threads, resume, again).wait(teller(progress))
+        self._start(job, X, y, files, folder, threads, resume, again).wait(teller(progress))
         return self._result(job, folder)
+
+    def declare(
+        self,
+        job: Job,
+        X: Any = None,
+        y: Any = None,
+        *,
+        files: Mapping[str, str | PathLike[str]] | None = None,
+        equal_by_chance: bool = False,
+    ) -> str:
+        """Declares records to be of the population of the party file's [ledger], as `trefoil ledger declare` does: what
+        `run` with this job, `X`, `y` and `files` would bring. Returns what the program says of them.
+
+        A ledger knows records by the bytes that the job makes of them. So records that were declared as a file, for a
+        job with another separator, say, or with a column more, are declared anew; they are charged to the same budget.
+        `equal_by_chance` is for records that another population has, too, and that are others' all the same.
+
+        Raises ConfigError where the party file names no population; DataError for records of another population.
+        """
+        words = ["--equal-by-chance"] if equal_by_chance else []
+        return self._tell_ledger("declare", [job], X, y, files, words)
+
+    def enter(
+        self,
+        jobs: Sequence[Job],
+        X: Any = None,
+        y: Any = None,
+        *,
+        files: Mapping[str, str | PathLike[str]] | None = None,
+        lost_steps: int = 0,
+    ) -> str:
+        """Enters jobs on these records in the party file's closed ledger, all or none, as `trefoil ledger enter` does,
+        before the first of them runs. Each may lose and do again so many steps when it is resumed. Returns what the
+        program says of them.
+
+        Raises BudgetError beyond the cap; ConfigError where two jobs make other bytes of the records: enter such jobs
+        one after the other, and declare the records for each.
+        """
+        return self._tell_ledger("enter", jobs, X, y, files, ["--lost-steps", str(lost_steps)])
+
+    def _tell_ledger(
+        self,
+        command: str,
+        jobs: Sequence[Job],
+        X: Any,
+        y: Any,
+        files: Mapping[str, str | PathLike[str]] | None,
+        words: list[str],
+    ) -> str:
+        for job in jobs:
+            require_job(job)
+        with Inputs() as inputs, inputs.explained():
+            brought = [_brought(inputs, job, X, y, files) for job in jobs]
+            if not brought or not all(_same(one, brought[0]) for one in brought[1:]):
+                found = "two that make other bytes of the records" if brought else "none"
+                raise ConfigError(f"jobs: found {found}, expected jobs on the same data")
+            data = {key: file for key, file in brought[0].items() if key.startswith("data.")}
+            words = [*words, *(word for key, file in data.items() for word in ("--input", f"{key}={file}"))]
+            if command == "enter":
+                words += [w for job in jobs for w in ("--job", inputs.put_text(job.to_toml(), f"job {job.name}"))]
+            told = _program.call(
+                "ledger", command, "--config", fspath(self.file), *words, descriptors=inputs.names
+            )
+        return told.rstrip("\n")
 
     def _result(self, job: Job, folder: Path) -> Result:
         """What the run directory and this party's ledger hold of a run that has ended."""
@@ -74,7 +139,7 @@ class Party:
         job: Job,
         X: Any,
         y: Any,
-        files: Mapping[str, str | PathLike[str]],
+        files: Mapping[str, str | PathLike[str]] | None,
         folder: Path,
         threads: int,
         resume: bool = False,
@@ -83,9 +148,7 @@ class Party:
     ) -> PartyRun:
         """The run of `run`, begun; errors call the arrays `owner`'s."""
         with Inputs() as inputs:
-            brought = paths_of(files)
-            if X is not None:
-                brought |= inputs.put_records(job.to_dict(), X, y, owner)
+            brought = _brought(inputs, job, X, y, files, owner)
             return PartyRun(self._call(job, inputs, brought, folder, threads, resume, again), inputs)
 
     def _call(
@@ -111,6 +174,23 @@ class Party:
 
     def __repr__(self) -> str:
         return f"trefoil.Party({fspath(self.file)!r})"
+
+
+def _brought(
+    inputs: Inputs, job: Job, X: Any, y: Any, files: Mapping[str, Any] | None, owner: str = ""
+) -> dict[str, str]:
+    """What a party brings in place of its party file's, by the keys there."""
+    brought = paths_of(files or {})
+    if X is not None:
+        brought |= inputs.put_records(job.to_dict(), X, y, owner)
+    return brought
+
+
+def _same(files: dict[str, str], others: dict[str, str]) -> bool:
+    """Whether files by these keys have the same bytes."""
+    return files.keys() == others.keys() and all(
+        path == others[key] or filecmp.cmp(path, others[key], shallow=False) for key, path in files.items()
+    )
 
 
 def trial_parties(folder: str | PathLike[str]) -> list[Party]:

@@ -60,8 +60,8 @@ void RequireSameData(const dp::Ledger& ledger, const std::string& data,
   if (!population.empty())
     throw DataError(
         fmt::format("{}: found data that was not declared to be of population \"{}\": if whoever is in it "
-                    "may be in that population's other files, run: trefoil ledger declare; else name another "
-                    "population and file in [ledger]",
+                    "may be in that population's other files, run: trefoil ledger declare, or Party.declare "
+                    "of Python; else name another population and file in [ledger]",
                     file.string(), population));
   throw DataError(
       fmt::format("{}: found other data than the ledger's: a ledger is of one data set: name its files in "

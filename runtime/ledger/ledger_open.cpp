@@ -2,13 +2,16 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/error_report.h"
 #include "data/dataset/data_hash.h"
 #include "dp/ledger/ledger.h"
+#include "jobs/config/input_files.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/ledger/rdp_orders.h"
@@ -26,8 +29,28 @@ struct Meant {
   [[nodiscard]] LedgerOf of() const { return {party, ledger, files}; }
 };
 
+/// Files by a party file's keys. Throws ConfigError where one is not KEY=FILE, of a table that the ledger is
+/// not of, or there twice.
+std::map<std::string, std::filesystem::path> FilesOf(const LedgerOpenOptions& options) {
+  const std::string table = options.evaluation ? "evaluation" : "data";
+  std::map<std::string, std::filesystem::path> files;
+  for (const auto& input : options.inputs) {
+    const auto equals = input.find('=');
+    if (equals == std::string::npos || equals + 1 == input.size())
+      throw ConfigError(
+          fmt::format("--input: found {}, expected KEY=FILE, as {}.file=march.csv", input, table));
+    const auto key = input.substr(0, equals);
+    if (key.rfind(table + ".", 0) != 0)
+      throw ConfigError(fmt::format("--input: found {}, expected a file of [{}]", key, table));
+    if (!files.emplace(key, input.substr(equals + 1)).second)
+      throw ConfigError("--input: found " + key + " twice, expected it once");
+  }
+  return files;
+}
+
 Meant MeantBy(const LedgerOpenOptions& options) {
-  const auto party = jobs::ReadParty(options.config, options.types);
+  auto party = jobs::ReadParty(options.config, options.types);
+  jobs::BringFiles(party, FilesOf(options));
   const auto& ledger = options.evaluation ? party.evaluation_ledger : party.ledger;
   const auto& files = options.evaluation ? party.evaluation : party.data;
   if (!ledger)

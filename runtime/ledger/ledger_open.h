@@ -9,13 +9,14 @@ namespace trefoil::runtime {
 
 /// What `ledger init`, `ledger enter` and `ledger declare` were given.
 struct LedgerOpenOptions {
-  std::string config;             ///< the party file, whose [ledger] and [data] are meant
-  bool evaluation = false;        ///< [evaluation_ledger] and [evaluation] instead
-  std::string mode;               ///< "rdp", "gdp" or "closed"; empty: the party file's
-  std::string orders;             ///< of mode rdp; empty: the default ones
-  std::vector<std::string> jobs;  ///< job files
-  bool equal_by_chance = false;   ///< of records that another population has, too: they are others'
-  std::int64_t lost_steps = 0;    ///< steps that a resumed run of each job may lose and do again
+  std::string config;               ///< the party file, whose [ledger] and [data] are meant
+  bool evaluation = false;          ///< [evaluation_ledger] and [evaluation] instead
+  std::vector<std::string> inputs;  ///< KEY=FILE, in place of those files: jobs::BringFiles
+  std::string mode;                 ///< "rdp", "gdp" or "closed"; empty: the party file's
+  std::string orders;               ///< of mode rdp; empty: the default ones
+  std::vector<std::string> jobs;    ///< job files
+  bool equal_by_chance = false;     ///< of records that another population has, too: they are others'
+  std::int64_t lost_steps = 0;      ///< steps that a resumed run of each job may lose and do again
   jobs::JobTypes types = jobs::ShippedTypes();
 };
 

@@ -71,7 +71,8 @@ class Population(ProgramTest):
         codes, errors = self.run_parties()
         self.assertEqual(codes, [4, 3, 3], errors)
         self.assert_one_error_line(errors[0], 'data that was not declared to be of population "patients": if whoever is in it '
-                                   "may be in that population's other files, run: trefoil ledger declare; else name another")
+                                   "may be in that population's other files, run: trefoil ledger declare, or Party.declare of Python; else "
+                                   "name another")
         declare = ("ledger", "declare", "--config", CONFIG)
         told = self.succeed(*declare)
         self.assertIn('100 different records, 1 of them new to population "patients", and of these 0 equal to another', told)
@@ -90,6 +91,22 @@ class Population(ProgramTest):
         self.assertEqual(known.stat().st_mode & 0o777, 0o600)
         self.assertNotIn("Anna", known.read_text())
         self.assertIn("unbroken", self.succeed("ledger", "verify", "d/party-0/ledger.jsonl"))
+
+    def test_declares_a_file_that_the_party_file_does_not_name(self):
+        self.bring("first.csv", table(0, 100))
+        self.bring("second.csv", table(100, 150))
+        self.use("first.csv", "patients")
+        self.run_well()
+        declare = ("ledger", "declare", "--config", CONFIG, "--input")
+        second = "data.file=d/party-0/data/second.csv"
+        self.assertIn("50 different records, 50 of them new", self.succeed(*declare, second))
+        self.use("second.csv", "patients")
+        self.run_well()
+        self.assertEqual(len(self.show()["jobs"]), 2)
+        self.fail_with(2, "--input: found data.file, expected KEY=FILE", *declare, "data.file")
+        self.fail_with(2, "--input: found data.file twice", *declare, second, "--input", second)
+        self.fail_with(2, "--input: found evaluation.file, expected a file of [data]", *declare, "evaluation.file=x.csv")
+        self.fail_with(2, "data.xx is no file of a party, expected one of data.file, ", *declare, "data.xx=second.csv")
 
     def test_records_of_another_population_are_refused(self):
         self.bring("patients.csv", table(0, 100))

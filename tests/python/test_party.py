@@ -99,6 +99,76 @@ def test_keeps_a_ledger_and_to_its_cap(party_files, job, parties, tmp_path):
     assert trefoil.accounting.of_ledger(ledger, 1e-7)["epsilon_insider"] > shown["epsilon_insider"]
 
 
+COLOURS = {
+    "type": "histogram",
+    "name": "colours",
+    "data": {"name": "colours", "format": "csv", "rows": [40, 40, 40]},
+    "histogram": {"mode": "central", "column": "colour", "values": ["red", "green"]},
+    "privacy": {"epsilon": 1.0},
+}
+
+
+def colours(seed, rows=40):
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(seed)
+    # Whole numbers in a column of floats: other text than pandas writes.
+    sizes = generator.integers(150, 190, rows).astype(float)
+    return pandas.DataFrame({"colour": generator.choice(["red", "green"], rows), "size": sizes, "name": range(rows)})
+
+
+def count_colours(party_files, first, out):
+    """What party 0 got, which brings `first`, or what its party file names."""
+    job = trefoil.Job.from_dict(COLOURS)
+    frames = [first, colours(1), colours(2)]
+    return run_three(party_files, lambda i, party: party.run(job, frames[i], out=out / str(i), threads=1))[0]
+
+
+def test_declares_frames_to_be_of_its_ledgers_population(party_files, tmp_path):
+    job, party = trefoil.Job.from_dict(COLOURS), trefoil.Party(party_files[0])
+    may, june = colours(0), colours(9)
+    ledger = party.file.parent / "patients.jsonl"
+    may.to_csv(party.file.parent / "may.csv", index=False)
+    kept = f'file = "{ledger.name}"\nepsilon_cap = 20.0\ndelta = 1e-5\npopulation = "patients"\n'
+    text = party.file.read_text().replace("[data]\n", '[data]\nfile = "may.csv"\n')
+    party.file.write_text(f"{text}\n[ledger]\n{kept}")
+    assert isinstance(count_colours(party_files, None, tmp_path / "a"), trefoil.Result)
+    for number, frame in enumerate([may, june]):
+        refused = count_colours(party_files, frame, tmp_path / f"b{number}")
+        assert type(refused) is trefoil.DataError, refused
+        assert "trefoil ledger declare, or Party.declare of Python; else" in str(refused)
+        told = party.declare(job, frame)
+        assert told.startswith("40 different records, 40 of them new to population") and "\n" in told
+        assert told.endswith('now belongs to population "patients"')
+        assert isinstance(count_colours(party_files, frame, tmp_path / f"c{number}"), trefoil.Result)
+    shown = trefoil.accounting.of_ledger(ledger)
+    assert len(shown["jobs"]) == len(shown["population"]["data"]) == 3
+    assert shown["epsilon_insider"] > 1.5 * shown["jobs"][0]["epsilon_insider"]
+    with pytest.raises(trefoil.DataError, match="^X: "):
+        party.declare(job, june.values)
+    assert "belonged already" in party.declare(job, files={"data.file": party.file.parent / "may.csv"})
+
+
+def test_enters_jobs_on_frames_in_a_closed_ledger(party_files, tmp_path):
+    party = trefoil.Party(party_files[0])
+    ledger = party.file.parent / "closed.jsonl"
+    with party.file.open("a") as file:
+        file.write(f'\n[ledger]\nfile = "{ledger.name}"\nepsilon_cap = 4.0\ndelta = 1e-5\nmode = "closed"\n')
+    frame = colours(0)
+    job = trefoil.Job.from_dict(COLOURS)
+    second = trefoil.Job.from_dict({**COLOURS, "name": "again"})
+    sizes = {"mode": "central", "column": "size", "values": [f"{size}.0" for size in range(150, 190)]}
+    other = trefoil.Job.from_dict({**COLOURS, "histogram": sizes})  # which writes 150 as 150.0
+    with pytest.raises(trefoil.ConfigError, match="jobs: found two that make other bytes of the records"):
+        party.enter([job, other], frame)
+    with pytest.raises(trefoil.ConfigError, match="jobs: found none"):
+        party.enter([], frame)
+    assert not ledger.exists()
+    assert "line hash" in party.enter([job, second], frame)
+    assert isinstance(count_colours(party_files, frame, tmp_path / "a"), trefoil.Result)
+    assert type(count_colours(party_files, frame, tmp_path / "b")) is trefoil.BudgetError
+    assert [one["name"] for one in trefoil.accounting.of_ledger(ledger)["entered"]] == ["colours", "again"]
+
+
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})

@@ -329,7 +329,8 @@ TEST(LedgerFile, ChargesTheDataSetsOfAPopulationToOneBudget) {
     EXPECT_THAT(
         refused,
         AllOf(HasSubstr("data that was not declared to be of population \"patients\": if whoever is in it "
-                        "may be in that population's other files, run: trefoil ledger declare; else"),
+                        "may be in that population's other files, run: trefoil ledger declare, or "
+                        "Party.declare of Python; else"),
               Not(HasSubstr(corrected.data.substr(0, 8)))));
   EXPECT_EQ(ReadTextFile(file, "a ledger"), before);
   EXPECT_TRUE(LedgerFile(file).Declare(corrected));
