@@ -76,7 +76,7 @@ void TypeFields(FieldVisitor& v, const char* type) {
 }
 
 void NameField(FieldVisitor& v, std::string& name) {
-  v("name", name, Name{}, "Letters, digits, `.`, `_`, `-`; not beginning with a dot or a dash.");
+  v("name", name, Name{}, "Letters, digits, `.`, `_`, `-`; beginning with a letter or digit.");
 }
 
 void HeaderFields(FieldVisitor& v, const char* type, std::string& name) {

@@ -145,7 +145,7 @@ void Text::Describe(Json& schema) const { schema["type"] = "string"; }
 
 std::string Name::Expected(const toml::node* found) const {
   if (found != nullptr && !found->is_string()) return Text::Expected(found);
-  return "a name of letters, digits, '.', '_' and '-' (at most 64)";
+  return "a name of letters, digits, '.', '_' and '-' (at most 64), beginning with a letter or digit";
 }
 
 bool Name::Read(const toml::node& node, std::string& member) const {

@@ -213,7 +213,7 @@ std::string AskName(const std::string& proposal, Interview& interview) {
     if (!IsName(answer))
       throw ConfigError(
           "name: found \"" + answer +
-          "\", expected letters, digits, '.', '_' and '-', at most 64, the first no '.' or '-'");
+          "\", expected letters, digits, '.', '_' and '-', at most 64, the first a letter or digit");
     return answer;
   });
 }

@@ -125,7 +125,8 @@ TEST(ReadFields, NamesPlaceFoundAndExpected) {
   EXPECT_EQ(ErrorIn(training + "step = 2"),
             "x.toml:3: unknown key training.step; did you mean training.steps?");
   EXPECT_EQ(ErrorIn(training + "[[part]]\nsize = 10"),
-            "x.toml: missing part.name, expected a name of letters, digits, '.', '_' and '-' (at most 64)");
+            "x.toml: missing part.name, expected a name of letters, digits, '.', '_' and '-' (at most 64), "
+            "beginning with a letter or digit");
   EXPECT_EQ(ErrorIn(training + "[extra]\n"), "x.toml: missing extra.scale, expected a number above 0");
   EXPECT_EQ(ErrorIn(training + "[aliases]\na = 1"),
             "x.toml:4: aliases.a: found 1, expected a text in quotes");

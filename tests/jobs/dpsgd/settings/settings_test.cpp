@@ -288,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{
             "path_in_name", "\"mnist\"", "\"../mnist\"",
             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
-            "most 64)"},
+            "most 64), beginning with a letter or digit"},
         EditCase{
             "two_owners", "[20000, 20000, 20000]", "[20000, 20000]",
             "x.toml:7: data.rows: found [ 20000, 20000 ], expected three whole numbers, one for each party"},
