@@ -39,6 +39,10 @@ def schema_of(
     """
     if label not in df.columns:
         raise DataError(f"frame: found no column {label}, expected the label's")
+    names = [str(column) for column in df.columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f'frame: found column "{name}" twice, expected each column once')
     columns: list[dict[str, Any]] = []
     from_data, to_give = [], []
     for column in df.columns:
@@ -81,6 +85,6 @@ def schema_of(
         "rows": list(rows),
         "classes": len(classes),
         "column": columns,
-        "label": {"column": label, "values": classes},
+        "label": {"column": str(label), "values": classes},
     }
     return Draft(data, tuple(from_data), tuple(to_give))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import json
+import math
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, Callable, Iterator, Mapping, Sequence
@@ -100,6 +101,7 @@ class Job(metaclass=_Types):
     @classmethod
     def from_dict(cls, keys: Mapping[str, Any]) -> Job:
         """The job of these keys: those of a job file, tables as mappings. Raises ConfigError as `from_toml`."""
+        _require_finite(keys, "job")
         return cls(_core.Job.parse(json.dumps({"version": 1, **keys}, default=_plain), "job"))
 
     @property
@@ -167,6 +169,20 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no value of a job")
 
 
+def _require_finite(value: Any, place: str) -> None:
+    """JSON has no other numbers, and its reader could not say where one is."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            _require_finite(one, f"{place}: {key}" if place == "job" else f"{place}.{key}")
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _require_finite(one, place)
+    elif hasattr(value, "tolist"):
+        _require_finite(value.tolist(), place)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"{place}: found {value}, expected a finite number")
+
+
 _Leaf = tuple[tuple[str, ...], Mapping[str, Any]]
 
 
@@ -219,8 +235,14 @@ def _constructor(name: str, job_type: str) -> Callable[..., Job]:
 
 
 def _put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    for table in path[:-1]:
-        tree = tree.setdefault(table, {})
-    if isinstance(value, Mapping):
-        value = {**tree.get(path[-1], {}), **value}
+    for depth, table in enumerate(path[:-1], 1):
+        inner = tree.get(table, {})
+        if not isinstance(inner, Mapping):
+            place = ".".join(path[:depth])
+            raise ConfigError(f"job: {place}: found {inner!r}, expected a table, which {'.'.join(path)} is a key of")
+        tree[table] = dict(inner)  # never the caller's own
+        tree = tree[table]
+    before = tree.get(path[-1])
+    if isinstance(before, Mapping) and isinstance(value, Mapping):
+        value = {**before, **value}
     tree[path[-1]] = value

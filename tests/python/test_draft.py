@@ -77,3 +77,12 @@ def test_refuses_frames_without_two_classes():
         trefoil.schema_of(people(), label="sick")
     with pytest.raises(trefoil.ConfigError, match="^data.label ill: found 1 classes, expected two or more$"):
         trefoil.schema_of(people().assign(ill="no"), label="ill")
+
+
+def test_names_columns_by_texts_and_each_once():
+    frame = people().set_axis([0, 1, 2, 3], axis=1)
+    draft = trefoil.schema_of(frame, label=3, rows=[60] * 3, most_values=10)
+    assert draft.data["label"]["column"] == "3"
+    assert trefoil.Job.from_dict({**toy_keys(expected_batch=40), "data": draft.data}).type == "dpsgd"
+    with pytest.raises(trefoil.DataError, match='^frame: found column "1" twice, expected each column once$'):
+        trefoil.schema_of(frame.set_axis([0, 1, "1", 3], axis=1), label=3)

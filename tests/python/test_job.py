@@ -82,3 +82,23 @@ def test_refuses_what_is_no_value_of_a_job():
         trefoil.Job.from_dict({"type": "dpsgd", "name": object()})
     with pytest.raises(trefoil.ConfigError, match="training.steps: found 0, expected"):
         trefoil.Job.from_dict(toy_keys(steps=0))
+    for value in (float("nan"), np.float32("inf"), [1.0, float("-inf")], np.array([np.nan])):
+        place = "^job: training.learning_rate: found .*, expected a finite number$"
+        with pytest.raises(trefoil.ConfigError, match=place):
+            trefoil.Job.from_dict(toy_keys(learning_rate=value))
+
+
+def test_constructors_refuse_a_key_of_what_is_no_table():
+    with pytest.raises(trefoil.ConfigError, match="^job: data: found 'x', expected a table, which data.rows is a key"):
+        trefoil.Job.dpsgd(data="x", data__rows=[1, 1, 1])
+    with pytest.raises(trefoil.ConfigError, match="^job: name: found 'a', expected a table, which name.b is a key of$"):
+        trefoil.Job.dpsgd(name="a", name__b=1)
+    with pytest.raises(trefoil.ConfigError, match="^job: unknown key name.b$"):
+        trefoil.Job.dpsgd(name={"b": 1})
+
+
+def test_constructors_leave_their_callers_tables_alone():
+    label = {"column": "ill"}
+    with pytest.raises(trefoil.ConfigError):
+        trefoil.Job.dpsgd(data={"label": label}, data__label__values=["0", "1"])
+    assert label == {"column": "ill"}
