@@ -1,5 +1,7 @@
 #include "trefoil/run.h"
 
+#include <csignal>
+
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/open_files.h"
@@ -8,10 +10,23 @@
 #include "runtime/run_job.h"
 
 namespace trefoil {
+namespace {
+
+/// As the program `trefoil` does: what cannot be written is an error, or nothing, but no end by a signal. A
+/// handler of the calling program's stays.
+void IgnoreUnlessHandled(int signal) {
+  struct sigaction action {};
+  if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
+    (void)std::signal(signal, SIG_IGN);
+}
+
+}  // namespace
 
 int RunParty(const std::filesystem::path& party_file, const std::filesystem::path& job_file,
              const RunOptions& options) {
   DisableCoreDumps();
+  IgnoreUnlessHandled(SIGPIPE);
+  IgnoreUnlessHandled(SIGXFSZ);
   Require(options.resume || !options.again, "RunParty: again with resume alone");
   RequireOpenFiles(kOpenFilesOfParty);
   try {

@@ -69,8 +69,9 @@ struct RunOptions {
 /// One party's side of a job, as `trefoil run` does it: from its files over mutual TLS to its run directory,
 /// with ledger, record, checkpoints, logs and metrics (docs/howto/operations.md). Blocks until the job has
 /// ended. Progress goes to standard output, an error's one line to standard error, and SIGINT, SIGTERM and
-/// SIGHUP end the run in order; from the call on the process leaves no core file: it is meant to be the
-/// program's main business. Returns the exit code of `trefoil run`: 0 done, 2 configuration, 3 peer or
+/// SIGHUP end the run in order. From the call on the process leaves no core file, and ignores SIGPIPE and
+/// SIGXFSZ unless it handles them, since a run goes on when nobody reads what it prints: it is meant to be
+/// the program's main business. Returns the exit code of `trefoil run`: 0 done, 2 configuration, 3 peer or
 /// network, 4 data, 5 privacy budget, 6 a condition of this machine that may pass, 128 + a signal, 1 anything
 /// else. Throws ConfigError, in place of returning 2, for most of what is wrong with options, job file and
 /// party file.

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "net/http/http_endpoint.h"
@@ -64,6 +65,19 @@ TEST(RunParty, LeavesNoCoreFile) {
         std::exit(limit.rlim_max == 0 && prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
+}
+
+TEST(RunParty, GoesOnWhenNobodyReadsWhatItPrints) {
+  const auto handler_after = [](void (*before)(int)) {
+    (void)std::signal(SIGPIPE, before);
+    (void)std::signal(SIGXFSZ, SIG_DFL);
+    EXPECT_THROW((void)RunParty("absent.toml", "absent.toml"), ConfigError);
+    EXPECT_EQ(std::signal(SIGXFSZ, SIG_DFL), SIG_IGN);
+    return std::signal(SIGPIPE, SIG_DFL);
+  };
+  EXPECT_EQ(handler_after(SIG_DFL), SIG_IGN);
+  void (*const own)(int) = [](int) {};
+  EXPECT_EQ(handler_after(own), own);
 }
 
 TEST(RunParty, TakesOtherFilesThanThePartyFileNames) {
