@@ -1,5 +1,6 @@
 """Makes the Debian package of a program, unpacks it and trains with what is in it. Usage: package_test.py PROGRAM"""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -25,7 +26,9 @@ class Package(unittest.TestCase):
 
     @classmethod
     def make(cls, name):
-        said = run(PROJECT / "scripts/package", "--program", PROGRAM, "--out", cls.folder / name)
+        """By names that are the caller's."""
+        program = os.path.relpath(PROGRAM, cls.folder.resolve())
+        said = run(PROJECT / "scripts/package", "--program", program, "--out", name, cwd=cls.folder)
         return pathlib.Path(said.splitlines()[0])
 
     def test_holds_a_program_that_trains(self):
