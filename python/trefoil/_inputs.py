@@ -74,6 +74,8 @@ class Inputs:
         if "format" not in data:
             raise ConfigError(f"{owner}records: found arrays, expected files: the job has no data.format")
         style = data["format"]
+        if style not in ("csv", "npy", "npz", "idx"):
+            raise ConfigError(f'{owner}records: found arrays, expected files, as data.format is "{style}"')
         if style == "csv":
             return {"data.file": self._put_frame(keys, X, y, owner, labels)}
         x = _numbers(X, f"{owner}X")
@@ -125,6 +127,12 @@ def _labels(y: Any, rows: int, owner: str) -> Any:
     if len(y) != rows:
         raise DataError(f"{owner}y: found {len(y)} labels, expected {rows}, the rows of {owner}X")
     return y.array if hasattr(y, "iloc") else np.asarray(y)
+
+
+def require_own_features(keys: Mapping[str, Any], way: str) -> None:
+    """What takes nothing but arrays cannot be given a job's ONNX model, which is a file."""
+    if keys.get("features", {}).get("method") == "onnx":
+        raise ConfigError(f'features.method: found "onnx", whose model is a file of its own, expected {way}')
 
 
 def one_column(y: Any) -> Any:

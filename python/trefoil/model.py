@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trefoil import _core
 from trefoil._frames import from_tables
-from trefoil._inputs import Inputs, one_column, require_unmasked
+from trefoil._inputs import Inputs, one_column, require_own_features, require_unmasked
 from trefoil.errors import ConfigError, DataError
 
 
@@ -103,9 +103,13 @@ class Model:
             "schema": self.schema,
         }
 
+    def _put(self, inputs: Inputs, X: Any, y: Any, labels: bool = True) -> dict[str, str]:
+        require_own_features(self._keys, "trefoil predict or trefoil evaluate, with --feature-model")
+        return inputs.put_records(self._keys, X, y, labels=labels)
+
     def _logits(self, X: Any) -> NDArray[np.float64]:
         with Inputs() as inputs, inputs.explained():
-            return _core.logits(self._parts, inputs.put_records(self._keys, X, None, labels=False))
+            return _core.logits(self._parts, self._put(inputs, X, None, labels=False))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logits: a column a class; with two classes those of the second alone."""
@@ -165,9 +169,7 @@ class Model:
         covers these figures. Raises DataError where records or labels are not as the job declares.
         """
         with Inputs() as inputs, inputs.explained():
-            figures: dict[str, Any] = json.loads(
-                _core.evaluation(self._parts, inputs.put_records(self._keys, X, y))
-            )
+            figures: dict[str, Any] = json.loads(_core.evaluation(self._parts, self._put(inputs, X, y)))
             return figures
 
     def __repr__(self) -> str:

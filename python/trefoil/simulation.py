@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from trefoil import _core, _three_processes
-from trefoil._inputs import Inputs, paths_of
+from trefoil._inputs import Inputs, paths_of, require_own_features
 from trefoil.errors import ConfigError, DataError
 from trefoil.job import Job, require_job
 from trefoil.progress import Progress, teller
@@ -40,6 +40,8 @@ def simulate(
     require_job(job)
     if len(parties) != 3:
         raise ConfigError(f"parties: found {len(parties)}, expected three")
+    if not all(isinstance(party, dict) for party in parties):
+        require_own_features(job.to_dict(), "files of all three, features.model among them")
     _require_same_columns(job, parties)
     if processes:
         return _among_processes(job, parties, progress, out)

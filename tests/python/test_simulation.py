@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import json
 import pickle
 import subprocess
 import sys
@@ -159,6 +160,22 @@ def test_refuses_frames_for_arrays_whose_columns_are_in_another_order(job, parti
         ):
             trefoil.simulate(job, [parties[0], frames[1], turned], processes=processes)
     assert trefoil.simulate(job, frames).model is not None
+
+
+def test_names_what_arrays_cannot_bring(job, parties, result):
+    keys = toy_keys()
+    onnx = {"method": "onnx", "outputs": 6, "model_sha256": "0" * 64}
+    place = 'method: found "onnx", .*, expected files of all three, features.model among'
+    with pytest.raises(trefoil.ConfigError, match=place):
+        trefoil.simulate(trefoil.Job.from_dict({**keys, "features": onnx}), parties)
+    schema = json.dumps({**json.loads(result.model.schema), "features": onnx})
+    model = trefoil.Model(**result.model.get_params()).set_params(schema=schema)
+    for use in (lambda: model.predict(parties[0][0]), lambda: model.evaluate(*parties[0])):
+        with pytest.raises(trefoil.ConfigError, match='"onnx", .*, expected trefoil predict or trefoil evaluate, with'):
+            use()
+    cifar = {"name": "toy", "format": "cifar", "rows": [100, 100, 100], "classes": 10}
+    with pytest.raises(trefoil.ConfigError, match='^party 0\'s records: found arrays, .*, as data.format is "cifar"$'):
+        trefoil.simulate(trefoil.Job.from_dict({**keys, "data": cifar}), parties)
 
 
 class OfAnotherLibrary:
