@@ -26,6 +26,7 @@ constexpr int kGridPoints = 1 << 16;
 // Of the slopes. What their sums are off is charged with the gap, for every owner's sensitivity again.
 constexpr protocols::SigmoidOptions kSlopes{.words = protocols::SeriesWords::kWhole};
 constexpr int kUpdateBits = 61;  // an update before its truncation stays below 2^61
+constexpr int kMostShift = 62;   // of a truncation
 
 struct Slopes {
   double least = 0;
@@ -80,10 +81,13 @@ void ChooseIntegers(TransferPlan& plan, double smoothness) {
   const double bound = RowBound(s);
   const double wanted = 1 / smoothness;  // the step's length
   // |a Xᵀf| + |b w| + |c Xᵀv| is at most 3 (1 + excess) times the step's length, L and 2^(shift + f).
-  plan.shift = kUpdateBits - s.fraction_bits - CeilLog2(3 * (1 + plan.series->excess) * wanted * bound);
+  // A smaller shift makes all of it smaller.
+  plan.shift =
+      std::min(kMostShift, kUpdateBits - s.fraction_bits -
+                               CeilLog2(3 * (1 + plan.series->excess) * wanted * bound));
   const double one = std::ldexp(1.0, plan.shift);
   const double a = std::floor(wanted / static_cast<double>(s.rows) * std::ldexp(one, -s.fraction_bits));
-  if (!(plan.shift >= 1 && plan.shift <= 62 && a >= 1))
+  if (!(plan.shift >= 1 && a >= 1))
     Refuse("fraction_bits", s.fraction_bits, "fewer: a step on so many rows would have no bits left");
   const double length = a * static_cast<double>(s.rows) * std::ldexp(1.0, s.fraction_bits) / one;
   plan.a = static_cast<std::uint64_t>(a);
@@ -112,7 +116,7 @@ void Certify(TransferPlan& plan, const Slopes& slopes) {
   const double wrong = std::sqrt(static_cast<double>(plan.weights())) * unit +
                        length * bound * (unit + protocols::EvaluationError(kSlopes.words));
   if (!((length * (1 + plan.series->excess) * bound + wrong) / decay <= plan.largest_weight))
-    Refuse("fraction_bits", s.fraction_bits, "more: roundings could carry the weights away");
+    Refuse("fraction_bits", s.fraction_bits, "more, or a smaller ensemble.lambda: roundings could carry the weights away");
   // Of an owner's votes for all rows; all of them where they decide the majority.
   const double moved = vote * bound * (s.majority ? static_cast<double>(s.owners) : 1);
   plan.shift_of_owner = moved / convexity;

@@ -1,5 +1,6 @@
 #include "ml/on_shares/ensemble_transfer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -177,6 +178,20 @@ TEST(MakeTransferPlan, RefusesWhatItCannotBound) {
   settings.fraction_bits = 24;
   settings.rows = 1'000'000;
   EXPECT_THROW((void)MakeTransferPlan(settings), ConfigError);
+}
+
+// With so few bits the shift of a step would be beyond what a truncation takes; that is not what is missing.
+TEST(MakeTransferPlan, WantsMoreFractionBitsForALargeLambda) {
+  auto settings = Small();
+  settings.lambda = 5000;
+  for (const int bits : {8, 12, 16}) {
+    settings.fraction_bits = bits;
+    EXPECT_THAT([&] { (void)MakeTransferPlan(settings); },
+                testing::ThrowsMessage<ConfigError>(testing::HasSubstr("expected more")))
+        << bits;
+  }
+  settings.fraction_bits = 18;
+  EXPECT_NO_THROW((void)MakeTransferPlan(settings));
 }
 
 TEST(EncodeTransferRows, KeepsRowsWithinTheirNorm) {
