@@ -23,6 +23,7 @@ constexpr int kMinLatticeBits = 8;
 constexpr int kExactBits = 53;             // integers that a double keeps
 constexpr int kWeightBits = 16;            // of records' own weights
 constexpr std::size_t kTrainedATask = 64;  // a task of the pool
+constexpr double kLargestRate = 1e9;       // over the batch: squares of all weights stay far from infinity
 // Above the roundings of a clip factor and a norm of a thousand errors in double precision.
 constexpr double kFactorSlack = 1 + 1e-9;
 
@@ -36,7 +37,8 @@ void CheckLocal(const LocalSettings& s, const TrainingSettings& training, double
   check(s.steps >= 1, "steps", s.steps, "at least 1");
   check(s.expected_batch > 0 && rate <= 1, "expected_batch", s.expected_batch,
         "above 0, at most a third of all rows");
-  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "learning_rate", s.learning_rate, "above 0");
+  check(s.learning_rate > 0 && s.learning_rate <= kLargestRate * s.expected_batch, "learning_rate",
+        s.learning_rate, "above 0, at most 10^9 times expected_batch");
   check(s.clip > 0 && s.clip <= 1024, "clip", s.clip, "above 0, at most 1024");
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "sigma", s.sigma.value_or(0), "0 or more");
   if (!training.hidden.empty())

@@ -201,7 +201,8 @@ void LocalTrainingFields(FieldVisitor& v, ml::LocalSettings& s, const PrivacySpe
   v("steps", s.steps, WholeInterval{1, std::numeric_limits<int>::max()}, "Of each party's local DP-SGD.");
   v("expected_batch", s.expected_batch, kPositive,
     "Of a party with a third of all rows, at most those: every party's rate is 3·expected_batch/Σ rows.");
-  v("learning_rate", s.learning_rate, kPositive, "Of each party's local DP-SGD.");
+  v("learning_rate", s.learning_rate, kPositive,
+    "Of each party's local DP-SGD; at most 10^9 times `expected_batch`.");
   v("clip", s.clip, kPositive, Default(privacy.clip).Said("`privacy.clip`"),
     "Of the local training. Where `privacy.clip` adapts, `first_clip` is the default.");
   auto epsilon = s.target_epsilon > 0 ? std::optional(s.target_epsilon) : std::nullopt;

@@ -242,3 +242,5 @@ TEST(MakeLocalPlan, RefusesWhatIsOutsideItsDomain) {
 
 }  // namespace
 }  // namespace trefoil::ml
+  refused([](auto&, auto& local) { local.learning_rate = 1e160; });  // weights' norms would be infinite
+  refused([](auto&, auto& local) { local.expected_batch = 1e-160; });
