@@ -175,8 +175,14 @@ std::string Fingerprint(const InitialisationPlan& plan) {
   return text.str();
 }
 
-ArithShare AverageModels(mpc::Context& party, const std::array<ArithShare, 3>& models) {
-  return protocols::Truncate(party, kThird * (models[0] + models[1] + models[2]), kThirdBits);
+ArithShare AverageModels(mpc::Context& party, const std::array<ArithShare, 3>& models,
+                         protocols::Rounding rounding) {
+  return protocols::Truncate(party, kThird * (models[0] + models[1] + models[2]), kThirdBits,
+                             protocols::Range::kSigned, rounding);
+}
+
+mpc::Cost AverageModelsCost(Index parameters, protocols::Rounding rounding) {
+  return protocols::TruncateCost(parameters, kThirdBits, rounding);
 }
 
 ArithShare ChooseModel(mpc::Context& party, const std::vector<ArithShare>& models,
@@ -198,7 +204,7 @@ FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const Initialis
                       const OwnRecords& own, const OwnRecords& validation) {
   const Eigen::MatrixXd model = TrainLocally(initialisation.local, party.self(), own, party.pool());
   const auto models = InputModels(party, plan, model);
-  const ArithShare average = AverageModels(party, models);
+  const ArithShare average = AverageModels(party, models, plan.settings.truncation);
   const int f = plan.settings.fraction_bits;
   if (!initialisation.selects()) return {average, f};
   const std::vector<ArithShare> candidates{average, models[0], models[1], models[2]};
@@ -210,8 +216,8 @@ FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const Initialis
 mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initialisation) {
   const protocols::Shape model{.rows = plan.settings.features + 1, .cols = plan.columns};
   const Index parameters = model.rows * model.cols;
-  const mpc::Cost averaged =
-      Then(protocols::InputEachCost({model, model, model}), protocols::TruncateCost(parameters));
+  const mpc::Cost averaged = Then(protocols::InputEachCost({model, model, model}),
+                                  AverageModelsCost(parameters, plan.settings.truncation));
   if (!initialisation.selects()) return averaged;
   const mpc::Cost counted = CountCandidatesCost(averaged, plan, initialisation);
   return Then(counted, ChooseModelCost(kCandidates, parameters));

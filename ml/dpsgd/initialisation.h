@@ -44,9 +44,10 @@ inline constexpr int kCandidates = 4;
 [[nodiscard]] std::string Fingerprint(const InitialisationPlan& plan);
 
 /// The mean of three models at their scale: within a unit and 2^-23 of it. Pre: |w| <= 2^11.
-/// Cost: TruncateCost of a model.
-[[nodiscard]] mpc::ArithShare AverageModels(mpc::Context& party,
-                                            const std::array<mpc::ArithShare, 3>& models);
+/// Cost: AverageModelsCost: TruncateCost of a model.
+[[nodiscard]] mpc::ArithShare AverageModels(mpc::Context& party, const std::array<mpc::ArithShare, 3>& models,
+                                            protocols::Rounding rounding);
+[[nodiscard]] mpc::Cost AverageModelsCost(mpc::Index parameters, protocols::Rounding rounding);
 
 /// The model with the largest count, the first of equal ones: which one it is stays in shares.
 /// Pre: |counts| < 2^62. Cost: ChooseModelCost. Source: PEA, Protocol 4, lines 7 to 10.

@@ -129,8 +129,8 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
   v("truncation", s.truncation,
     OneOf<Rounding>{{Rounding::kStochastic, "stochastic"}, {Rounding::kExact, "exact"}},
     Default(Rounding::kStochastic),
-    "`stochastic`: rounds by coins whose thresholds the parties learn; `exact`: always down, nobody learns "
-    "anything, for much more traffic that does not depend on the data (`protocols.md`, \"DP-SGD step\").");
+    "`stochastic`: rounds by coins whose thresholds the parties learn; `exact`: always down, without coins, "
+    "for much more traffic that does not depend on the data (`protocols.md`, \"DP-SGD step\").");
   v("comparison", s.comparison,
     OneOf<std::optional<Form>>{{std::nullopt, "auto"}, {Form::kBulk, "bulk"}, {Form::kLatency, "latency"}},
     Default(std::optional<Form>{}),

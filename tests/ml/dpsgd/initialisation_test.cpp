@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/error.h"
 #include "dp/laws/closeness.h"
 #include "protocols/arithmetic/multiply.h"
-#include "protocols/arithmetic/truncate.h"
+#include "protocols/arithmetic/rounding.h"
 #include "tests/reference/plain_classifier.h"
 #include "tests/support/ml_test.h"
 
@@ -19,6 +20,7 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
+using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 TrainingSettings WithInitialisation(InitialisationMethod method) {
@@ -54,17 +56,28 @@ TEST(AverageModels, IsWithinAUnitOfTheMean) {
     model(0, 1) = Word{0} - edge;
     model(0, 2) = 0;
   }
-  const Outcome outcome = RunOn(
-      Seed{1}, [&](mpc::Context& party) { return Deal(party, models); },
-      [](mpc::Context& party, const std::vector<ArithShare>& shares) {
-        return AverageModels(party, {shares[0], shares[1], shares[2]});
-      });
-  EXPECT_EQ(outcome.cost, Figures(protocols::TruncateCost(21)));
+  const auto average = [&](Rounding rounding) {
+    return RunOn(
+        Seed{1}, [&](mpc::Context& party) { return Deal(party, models); },
+        [rounding](mpc::Context& party, const std::vector<ArithShare>& shares) {
+          return AverageModels(party, {shares[0], shares[1], shares[2]}, rounding);
+        });
+  };
+  const Outcome outcome = average(Rounding::kStochastic);
+  EXPECT_EQ(outcome.cost, Figures(AverageModelsCost(21, Rounding::kStochastic)));
   for (Index k = 0; k < 21; ++k) {
     double mean = 0;
     for (const auto& model : models) mean += static_cast<double>(mpc::Signed(model.data()[k])) / 3;
     const double slack = 1 + std::ldexp(std::abs(mean), -23);
     ASSERT_LE(std::abs(static_cast<double>(mpc::Signed(outcome.value.data()[k])) - mean), slack) << k;
+  }
+
+  const Outcome exact = average(Rounding::kExact);
+  EXPECT_EQ(exact.cost, Figures(AverageModelsCost(21, Rounding::kExact)));
+  for (Index k = 0; k < 21; ++k) {
+    std::int64_t sum = 0;
+    for (const auto& model : models) sum += mpc::Signed(model.data()[k]);
+    ASSERT_EQ(mpc::Signed(exact.value.data()[k]), 5'592'405 * sum >> 24) << k;  // 2^24 / 3, rounded
   }
 }
 
@@ -90,10 +103,12 @@ TEST(ChooseModel, TakesTheFirstOfTheLargestCountsAtTheDeclaredCost) {
   }
 }
 
-class InitialiseTest : public testing::TestWithParam<InitialisationMethod> {};
+class InitialiseTest : public testing::TestWithParam<std::tuple<InitialisationMethod, Rounding>> {};
 
 TEST_P(InitialiseTest, ClassifiesBetterThanGuessingAtTheDeclaredCost) {
-  TrainingSettings settings = WithInitialisation(GetParam());
+  const auto [method, rounding] = GetParam();
+  TrainingSettings settings = WithInitialisation(method);
+  settings.truncation = rounding;
   settings.rows = {60, 40, 45};  // parties that do not send alike
   const StepPlan plan = MakeStepPlan(settings);
   const InitialisationPlan initialisation = MakeInitialisationPlan(settings);
@@ -110,7 +125,9 @@ TEST_P(InitialiseTest, ClassifiesBetterThanGuessingAtTheDeclaredCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, InitialiseTest,
-                         testing::Values(InitialisationMethod::kAveraging, InitialisationMethod::kAccuracy));
+                         testing::Combine(testing::Values(InitialisationMethod::kAveraging,
+                                                          InitialisationMethod::kAccuracy),
+                                          testing::Values(Rounding::kStochastic, Rounding::kExact)));
 
 /// Whichever party holds the validation records, and though the parties are not alike.
 TEST(Initialise, ChoosesTheCandidateThatIsBestOnTheValidationRecords) {
