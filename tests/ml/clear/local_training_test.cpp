@@ -164,39 +164,53 @@ TEST(SumClippedGradients, StaysWithinTheSensitivityAtTheEdges) {
   }
 }
 
-TEST(TrainLocally, AddsNoiseOfTheDeclaredVariance) {
+TEST(TrainLocally, AddsNoiseOfTheDeclaredVarianceInEachStep) {
   TrainingSettings settings = SmallSettings();
   settings.features = 2000;
   LocalSettings local = SmallLocal();
-  local.steps = 1;
   local.sigma = 3;
-  const LocalPlan plan = MakeLocalPlan(settings, local);
   ThreadPool pool(1);
   const OwnRecords none{.x = {}, .y = {}};
-  const Eigen::MatrixXd weights = TrainLocally(plan, 0, none, pool, FixedCoins(3));
-  // W = -eta / b * noise, of deviation 4 / 40 * 3 * 0.5.
-  const double variance = weights.squaredNorm() / static_cast<double>(weights.size());
-  const double expected = 0.15 * 0.15;
-  // The squares' mean has deviation variance * sqrt(2 / n): five of them, a false alarm in 1.7 million keys.
-  EXPECT_NEAR(variance, expected, 5 * expected * std::sqrt(2.0 / static_cast<double>(weights.size())));
-  const double deviation = std::ldexp(3 * 0.5, 2 * plan.lattice_bits());
-  EXPECT_NEAR(EventOf(plan).deviation, deviation, 1e-6 * deviation);
+  for (const int steps : {1, 4}) {
+    local.steps = steps;
+    const LocalPlan plan = MakeLocalPlan(settings, local);
+    const Eigen::MatrixXd weights = TrainLocally(plan, 0, none, pool, FixedCoins(3));
+    // W = -eta / b * the steps' noises, each of deviation 4 / 40 * 3 * 0.5.
+    const double variance = weights.squaredNorm() / static_cast<double>(weights.size());
+    const double expected = steps * 0.15 * 0.15;
+    // The squares' mean has deviation variance * sqrt(2 / n): five of them, a false alarm in 1.7 million
+    // keys.
+    EXPECT_NEAR(variance, expected, 5 * expected * std::sqrt(2.0 / static_cast<double>(weights.size())));
+    const double deviation = std::ldexp(3 * 0.5, 2 * plan.lattice_bits());
+    EXPECT_NEAR(EventOf(plan).deviation, deviation, 1e-6 * deviation);
+  }
 }
 
+// Each row has a feature of its own, whose weight says whether it was drawn.
 TEST(TrainLocally, DrawsEachRowAtTheRate) {
   TrainingSettings settings = SmallSettings();
   settings.rows = {400, 400, 400};
+  settings.features = 400;
+  settings.classes = 2;
   LocalSettings local = SmallLocal();
-  local.expected_batch = 40;  // the rate is a tenth
+  local.expected_batch = 40;
   local.steps = 1;
   const LocalPlan plan = MakeLocalPlan(settings, local);
   EXPECT_DOUBLE_EQ(plan.sampling_rate, 0.1);
-  const OwnRecords own = MakeRecords(settings, 8, 400);
+  OwnRecords own = MakeRecords(settings, 8, 400);
+  own.x = decltype(own.x)::Identity(400, 400);
   ThreadPool pool(1);
-  const Eigen::MatrixXd one = TrainLocally(plan, 0, own, pool, FixedCoins(4));
-  const Eigen::MatrixXd other = TrainLocally(plan, 0, own, pool, FixedCoins(6));
-  EXPECT_NE(one, other);
-  EXPECT_EQ(one, TrainLocally(plan, 0, own, pool, FixedCoins(4)));
+  constexpr int kTrainings = 50;
+  std::int64_t drawn = 0;
+  for (int k = 0; k < kTrainings; ++k) {
+    const Eigen::MatrixXd weights =
+        TrainLocally(plan, 0, own, pool, FixedCoins(static_cast<std::uint8_t>(2 * k)));
+    drawn += (weights.topRows(400).array() != 0).count();
+  }
+  // Five deviations of a binomial law: a false alarm for one choice of keys in 1.7 million.
+  constexpr double kRows = kTrainings * 400.0;
+  EXPECT_NEAR(static_cast<double>(drawn), 0.1 * kRows, 5 * std::sqrt(kRows * 0.1 * 0.9));
+  EXPECT_EQ(TrainLocally(plan, 0, own, pool, FixedCoins(4)), TrainLocally(plan, 0, own, pool, FixedCoins(4)));
 }
 
 TEST(TrainLocally, KeepsWeightsWithinTheLargestLogit) {
@@ -231,6 +245,8 @@ TEST(MakeLocalPlan, RefusesWhatIsOutsideItsDomain) {
   refused([](auto&, auto& local) { local.steps = 0; });
   refused([](auto&, auto& local) { local.expected_batch = 40.1; });
   refused([](auto&, auto& local) { local.learning_rate = 0; });
+  refused([](auto&, auto& local) { local.learning_rate = 1e160; });  // weights' norms would be infinite
+  refused([](auto&, auto& local) { local.expected_batch = 1e-160; });
   refused([](auto&, auto& local) { local.clip = 1025; });
   refused([](auto&, auto& local) { local.sigma = -1; });
   refused([](auto& settings, auto&) { settings.rows[2] = 0; });
@@ -242,5 +258,3 @@ TEST(MakeLocalPlan, RefusesWhatIsOutsideItsDomain) {
 
 }  // namespace
 }  // namespace trefoil::ml
-  refused([](auto&, auto& local) { local.learning_rate = 1e160; });  // weights' norms would be infinite
-  refused([](auto&, auto& local) { local.expected_batch = 1e-160; });

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
+#include <vector>
 
 #include "base/error.h"
 #include "dp/laws/closeness.h"
@@ -159,6 +161,67 @@ TEST(Initialise, ChoosesTheCandidateThatIsBestOnTheValidationRecords) {
     const RingMatrix encoded = EncodeRecords(plan, validation, AllRows(validation), 1100);
     EXPECT_GT(reference::PlainCorrect(plan, encoded, outcome.value), 700);  // guessing gives 367
   }
+}
+
+/// The models, the average's coins and the compared records are the same each time; only the noise is not,
+/// which is from the system. It is so much that each of four candidates wins equally often: a right build
+/// chooses one candidate in all runs, and fails, with probability 4^-23.
+TEST(Initialise, ChoosesByCountsWithNoise) {
+  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  settings.initialisation->local.expected_batch = 40;  // all rows
+  settings.initialisation->local.sigma = 0;
+  settings.initialisation->selection_rows = 40;
+  settings.initialisation->selection_sigma = 1e5;
+  const StepPlan plan = MakeStepPlan(settings);
+  const InitialisationPlan initialisation = MakeInitialisationPlan(settings);
+  ASSERT_EQ(initialisation.selection_rate, 1);
+  std::set<std::vector<Word>> chosen;
+  for (int run = 0; run < 24; ++run) {
+    const Outcome outcome = RunOn(
+        Seed{6}, [](mpc::Context&) { return 0; },
+        [&](mpc::Context& party, int) {
+          const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
+          return Initialise(party, plan, initialisation, own).ring();
+        });
+    chosen.emplace(outcome.value.data(), outcome.value.data() + outcome.value.size());
+  }
+  EXPECT_GT(chosen.size(), 1U);
+  EXPECT_LE(chosen.size(), 4U);
+}
+
+/// Party 0 has one record of class 0, party 1 a shorter one of class 1, which its own model alone classifies
+/// correctly: that model is chosen where party 1's record is drawn for the comparison and party 0's is not.
+/// The coins are from the system; by Chernoff's bound a right build fails with probability below 10^-12.
+TEST(Initialise, DrawsTheComparedRowsAtTheSelectionRate) {
+  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  settings.initialisation->local.steps = 1;
+  settings.initialisation->local.expected_batch = 40;  // all rows
+  settings.initialisation->local.sigma = 0;
+  settings.initialisation->selection = Selection::kAsPublished;
+  settings.initialisation->selection_rows = 4;
+  const StepPlan plan = MakeStepPlan(settings);
+  const InitialisationPlan initialisation = MakeInitialisationPlan(settings);
+  ASSERT_DOUBLE_EQ(initialisation.selection_rate, 0.1);
+  const auto records_of = [&](int party) {
+    OwnRecords own = MakeRecords(settings, 10, party == 2 ? 0 : 1);
+    own.x.setZero();
+    if (party == 0) own.x(0, 0) = 1;
+    if (party == 1) own.x(0, 0) = 0.5;
+    for (int& label : own.y) label = party;
+    return own;
+  };
+  int chosen = 0;
+  for (int run = 0; run < 1000; ++run) {
+    const Outcome outcome = RunOn(
+        Seed{7}, [](mpc::Context&) { return 0; },
+        [&](mpc::Context& party, int) {
+          return Initialise(party, plan, initialisation, records_of(party.self())).ring();
+        });
+    if (mpc::Signed(outcome.value(0, 1)) > 0) ++chosen;
+  }
+  // 90 are expected: 0.1 times 0.9 of them. A rate of 0.3 gives 210, one of 1 none.
+  EXPECT_GE(chosen, 30);
+  EXPECT_LE(chosen, 165);
 }
 
 TEST(EventsOf, ChargeTheLocalTrainingAndTheNoisySelection) {
