@@ -5,12 +5,14 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are fifteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed,
+// there are fewer than 25: at most one choice of keys in two million makes any of them fail. Keys are fixed,
 // so a run repeats.
 
 #include <gtest/gtest.h>
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/dp_sgd.h"
@@ -49,6 +51,8 @@ struct StepCase {
   Loss loss = Loss::kOneVsRest;
   Clipping clipping = Clipping::kFactorised;
   Form form = Form::kBulk;
+  std::vector<std::int64_t> hidden{};
+  double momentum = 0;
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
@@ -80,15 +84,18 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.classes = 4;
   settings.loss = GetParam().loss;
   settings.clipping = GetParam().clipping;
+  settings.hidden = GetParam().hidden;
+  settings.momentum = GetParam().momentum;
   const StepPlan plan = MakeStepPlan(settings, GetParam().form);
-  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished);
+  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && settings.hidden.empty());
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
     const LayerShape shape = ShapeOfWeights(plan);
     const RingMatrix weights = RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret);
     const Batch batch = ToBatch(plan, InOneComponent(party, all));
-    const TrainingState start = StartFrom({InOneComponent(party, weights), plan.settings.fraction_bits});
+    TrainingState start = StartFrom({InOneComponent(party, weights), plan.settings.fraction_bits});
+    start.velocity = start.weights;
     (void)DpSgdStep(party, plan, batch, start, NoNoise(plan));
     return protocols::Output{};
   };
@@ -288,7 +295,9 @@ INSTANTIATE_TEST_SUITE_P(
                     StepCase{.name = "Squared", .loss = Loss::kSquared},
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},
-                    StepCase{.name = "Published", .clipping = Clipping::kPublished}),
+                    StepCase{.name = "Published", .clipping = Clipping::kPublished},
+                    StepCase{.name = "Network", .form = Form::kLatency, .hidden = {1}},
+                    StepCase{.name = "Momentum", .clipping = Clipping::kExamples, .momentum = 0.5}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
