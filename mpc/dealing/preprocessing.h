@@ -20,8 +20,10 @@ namespace trefoil::mpc {
 /// program comes there. Results, randomness and declared costs are those of dealing in line; a message dealt
 /// is counted where the program passes it.
 ///
-/// Pre: all runs take the same operations on the same shapes; a run that deals anything else than the first
-/// ends in a ContractError. Every party makes the same calls.
+/// Pre: all runs take the same operations on the same shapes with the same public constants (shifts, factors,
+/// tables): what is dealt for a later run follows from those of the first. A run that deals in another place,
+/// or another number of bytes, ends in a ContractError; one with other constants that deals as many bytes is
+/// not noticed, and its results are wrong. Every party makes the same calls.
 class Preprocessing {
  public:
   struct Settings {
@@ -60,9 +62,9 @@ class Preprocessing {
   /// Lane, operation of the run, who deals in the first run, bytes to A and to B.
   using Place = std::tuple<net::Lane, OperationId, int, std::uint64_t, std::uint64_t>;
 
-  /// From the program: what the operation of a run deals. In the first run it is noted; later it
-  /// must be what was noted there, and what the same party deals in every run is waited for at that party,
-  /// whose program goes on with it. True if this party is to deal it in line.
+  /// From the program: what the operation of a run deals. In the first run it is noted; later its place
+  /// must be one that was noted there, and what the same party deals in every run is waited for at that
+  /// party, whose program goes on with it. True if this party is to deal it in line.
   bool Pass(net::Lane lane, OperationId operation, const Roles& roles, const DealtBytes& bytes,
             const std::function<void(const Dealer&)>& make, DealtBy by);
 
