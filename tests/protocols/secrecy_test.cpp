@@ -10,9 +10,9 @@
 // shows what these tests find.
 //
 // False alarms: a check fails with probability at most 1e-16 (proved bound,
-// tests/support/secrecy/uniformity.h), AES in counter mode taken for ideal. Every test here makes at most 7e7
-// checks, and there are fewer than 160: for less than one choice of keys in 800,000 does any of them fail.
-// Keys are fixed, so a run repeats.
+// tests/support/secrecy/uniformity.h), AES in counter mode taken for ideal. Every checker here makes at most
+// 7e7 checks, and there are fewer than 250, one in most tests and nine in those of one opening: for at most
+// one choice of keys in 500,000 does any of them fail. Keys are fixed, so a run repeats.
 
 #include <gtest/gtest.h>
 
