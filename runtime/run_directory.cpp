@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -101,8 +102,11 @@ std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
   fields >> report.step >> comma >> report.seconds >> comma >> report.rounds >> comma >> report.bytes_sent >>
       comma;
   if (!fields || !std::getline(fields, outsider, ',') || !std::getline(fields, insider)) return {};
-  report.epsilon_outsider = std::strtod(outsider.c_str(), nullptr);
-  report.epsilon_insider = std::strtod(insider.c_str(), nullptr);
+  const auto read = [](const std::string& text, double& number) {  // "inf", too, and in any locale
+    (void)std::from_chars(text.data(), text.data() + text.size(), number);
+  };
+  read(outsider, report.epsilon_outsider);
+  read(insider, report.epsilon_insider);
   return report;
 }
 

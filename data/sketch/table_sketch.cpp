@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <set>
@@ -28,6 +27,13 @@ using Fields = std::vector<std::string>;
 std::string Pointed(std::string text, char decimal) {
   std::replace(text.begin(), text.end(), decimal, '.');
   return text;
+}
+
+/// The number of a text that is one, nothing where no double holds it.
+std::optional<double> NumberOf(const std::string& text, char decimal) {
+  double number = 0;
+  if (!IsNumber(text, decimal) || ReadNumber(text, decimal, number)) return {};
+  return number;
 }
 
 /// Of the texts of equal numbers the shortest, and of these the first.
@@ -56,7 +62,7 @@ void SketchValues(ColumnSketch& sketch, const Fields& fields, char decimal) {
     if (value.text.find_first_of("0123456789") == std::string::npos) value.text = "0";  // it was ".0"
   }
   std::sort(sketch.values.begin(), sketch.values.end(), [](const auto& one, const auto& other) {
-    return std::strtod(one.text.c_str(), nullptr) < std::strtod(other.text.c_str(), nullptr);
+    return NumberOf(one.text, '.') < NumberOf(other.text, '.');
   });
 }
 
@@ -90,11 +96,11 @@ void SketchKinds(ColumnSketch& sketch, const Fields& fields, char decimal) {
   if (fields.empty()) return;
   std::vector<double> numbers;
   for (const auto& field : fields) {
-    if (!IsNumber(field, decimal)) break;
-    numbers.push_back(std::strtod(Pointed(field, decimal).c_str(), nullptr));
-    if (!std::isfinite(numbers.back())) break;
+    const auto number = NumberOf(field, decimal);
+    if (!number) break;
+    numbers.push_back(*number);
   }
-  if (numbers.size() == fields.size() && std::isfinite(numbers.back())) {
+  if (numbers.size() == fields.size()) {
     sketch.numbers = true;
     sketch.whole =
         std::all_of(numbers.begin(), numbers.end(), [](double one) { return one == std::floor(one); });
