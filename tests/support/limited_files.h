@@ -10,8 +10,8 @@
 
 namespace trefoil {
 
-/// What a process does whose files may not grow beyond so many bytes, as on a full disk: 0 where `body` throws
-/// that it cannot write.
+/// What a process does whose files may not grow beyond so many bytes, as on a full disk: 0 where `body`
+/// throws that it cannot write.
 inline int WithLimitedFiles(std::size_t bytes, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {

@@ -28,9 +28,9 @@ void PrintTo(const TruncateCase& c, std::ostream* out) { *out << c.name; }
 class TruncateTest : public testing::TestWithParam<TruncateCase> {};
 
 /// How far the number of coins that fall up may be from the sum of their fractions, where it has this
-/// variance: for each call a right build fails for at most one seed in a million. By Bernstein's inequality it
-/// is more than t off with probability at most 2 exp(-t^2 / (2 (variance + t / 3))), and by a union bound any
-/// coin falls the less likely way with probability at most twice the variance.
+/// variance: for each call a right build fails for at most one seed in a million. By Bernstein's inequality
+/// it is more than t off with probability at most 2 exp(-t^2 / (2 (variance + t / 3))), and by a union bound
+/// any coin falls the less likely way with probability at most twice the variance.
 double CoinTolerance(double variance) { return variance < 5e-7 ? 2e-6 : 5.5 * std::sqrt(variance) + 10; }
 
 /// Checks that every result is floor(x / 2^bits) or one above, exactly, and that as many coins fell up as
