@@ -12,7 +12,7 @@
 namespace trefoil {
 namespace {
 
-/// As the program `trefoil` does: what cannot be written is an error, or nothing, but no end by a signal. A
+/// As the program `trefoil` does: a write that fails is an error, or is ignored; it does not end the process. A
 /// handler of the calling program's stays.
 void IgnoreUnlessHandled(int signal) {
   struct sigaction action {};

@@ -316,10 +316,10 @@ void AddLedgerOpen(CLI::App& command, Action& action, jobs::JobTypes types) {
     one.add_option("--config", options->config, "The party file, whose [ledger] and [data] are meant")
         ->required();
     one.add_flag("--evaluation", options->evaluation, "Its [evaluation_ledger] and [evaluation] instead");
-    one.add_option(
-           "--input", options->inputs,
-           "KEY=FILE, as data.file=march.csv: a file in place of those that the party file names there; "
-           "may be repeated")
+    one.add_option("--input", options->inputs,
+                   "KEY=FILE, as data.file=march.csv: a file, by its path from here, in place of those that "
+                   "the party "
+                   "file names there; may be repeated")
         ->allow_extra_args(false);
   };
   auto* init = command.add_subcommand("init", "Open a ledger: fix how its jobs are composed");

@@ -40,9 +40,11 @@ def schema_of(
     if label not in df.columns:
         raise DataError(f"frame: found no column {label}, expected the label's")
     names = [str(column) for column in df.columns]
+    seen: set[str] = set()
     for name in names:
-        if names.count(name) > 1:
+        if name in seen:
             raise DataError(f'frame: found column "{name}" twice, expected each column once')
+        seen.add(name)
     columns: list[dict[str, Any]] = []
     from_data, to_give = [], []
     for column in df.columns:

@@ -73,7 +73,8 @@ class Party:
         `run` with this job, `X`, `y` and `files` would bring. Returns what the program says of them.
 
         A ledger knows records by the bytes that the job makes of them. So records that were declared as a file, for a
-        job with another separator, say, or with a column more, are declared anew; they are charged to the same budget.
+        job with another separator, say, or with a column more, are declared anew where the bytes differ; they are
+        charged to the same budget.
         `equal_by_chance` is for records that another population has, too, and that are others' all the same.
 
         Raises ConfigError where the party file names no population; DataError for records of another population.
@@ -94,8 +95,8 @@ class Party:
         before the first of them runs. Each may lose and do again so many steps when it is resumed. Returns what the
         program says of them.
 
-        Raises BudgetError beyond the cap; ConfigError where two jobs make other bytes of the records: enter such jobs
-        one after the other, and declare the records for each.
+        Raises BudgetError beyond the cap; ConfigError where two jobs make other bytes of the records: where the ledger
+        is of a population, enter such jobs one after the other, and declare the records for each.
         """
         return self._tell_ledger("enter", jobs, X, y, files, ["--lost-steps", str(lost_steps)])
 
@@ -108,14 +109,24 @@ class Party:
         files: Mapping[str, str | PathLike[str]] | None,
         words: list[str],
     ) -> str:
+        jobs = [jobs] if isinstance(jobs, Job) else list(jobs)
         for job in jobs:
             require_job(job)
+        if not jobs:
+            raise ConfigError("jobs: found none, expected jobs on the same data")
         with Inputs() as inputs, inputs.explained():
-            brought = [_brought(inputs, job, X, y, files) for job in jobs]
-            if not brought or not all(_same(one, brought[0]) for one in brought[1:]):
-                found = "two that make other bytes of the records" if brought else "none"
-                raise ConfigError(f"jobs: found {found}, expected jobs on the same data")
-            data = {key: file for key, file in brought[0].items() if key.startswith("data.")}
+            brought = _brought(inputs, jobs[0], X, y, files)
+            for job in jobs[1:]:
+                with Inputs() as others, others.explained():
+                    if not _same(_brought(others, job, X, y, files), brought):
+                        raise ConfigError(
+                            "jobs: found two that make other bytes of the records, expected jobs on the same data"
+                        )
+            data = {key: file for key, file in brought.items() if key.startswith("data.")}
+            if files and not data:
+                raise ConfigError(
+                    f"files: found {', '.join(files)}, expected data.x and data.y, or data.file: a ledger is of records"
+                )
             words = [*words, *(word for key, file in data.items() for word in ("--input", f"{key}={file}"))]
             if command == "enter":
                 words += [w for job in jobs for w in ("--job", inputs.put_text(job.to_toml(), f"job {job.name}"))]
@@ -188,6 +199,7 @@ def _brought(
 
 def _same(files: dict[str, str], others: dict[str, str]) -> bool:
     """Whether files by these keys have the same bytes."""
+    filecmp.clear_cache()  # it goes by names, and those of files in memory come again
     return files.keys() == others.keys() and all(
         path == others[key] or filecmp.cmp(path, others[key], shallow=False) for key, path in files.items()
     )

@@ -45,7 +45,7 @@ struct LedgerOf {
 
 /// What the ledger has to know of the files where the party file names a population; nothing where it names
 /// none. Reads the files' records where they are not known yet. `data` is their data::DataHash. Throws as
-/// TagsOf and KnownRecords.
+/// TagsOf and KnownRecords; DataError where the files are replaced meanwhile.
 [[nodiscard]] std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data);
 
 /// What a ledger would say to the job's plan. Throws as RunBudget::Reserve.

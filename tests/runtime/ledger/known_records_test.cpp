@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "data/dataset/data_hash.h"
 #include "runtime/ledger/run_budget.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"
@@ -45,6 +46,19 @@ TEST(ClaimOf, RefusesAPopulationOfNoFile) {
   ledger.population = "patients";
   EXPECT_THROW((void)ClaimOf({.party = party, .ledger = ledger, .files = none}, std::string(64, 'a')),
                ConfigError);
+}
+
+TEST(ClaimOf, RefusesFilesThatAreNoLongerThoseOfTheHash) {
+  const TemporaryFolder folder;
+  const auto party = PartyWith(folder, "a");
+  jobs::LedgerSettings ledger;
+  ledger.file = folder.path() / "l.jsonl";
+  ledger.population = "patients";
+  const auto files = data::OneFile(folder.Write("first.csv", "x,y\n1,2\n"));
+  const auto data = data::DataHash(files);
+  EXPECT_EQ(ClaimOf({.party = party, .ledger = ledger, .files = files}, data)->records.tags.size(), 1U);
+  folder.Write("first.csv", "x,y\n3,4\n5,6\n");
+  EXPECT_THROW((void)ClaimOf({.party = party, .ledger = ledger, .files = files}, data), DataError);
 }
 
 TEST(RecordTags, AreOfRecordsAndOfTheKeyAlone) {
