@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
+#include "runtime/ranks/rank_group.h"
 
 namespace trefoil::runtime {
 
 net::AbortReason ReasonFor(const std::exception& error) {
   using net::AbortCode;
+  if (dynamic_cast<const RanksEnded*>(&error) != nullptr) return {.code = AbortCode::kRankLost};
   if (const auto* lost = dynamic_cast<const NetworkError*>(&error)) {
     return {.code = AbortCode::kPeerLost, .about = lost->peer()};
   }

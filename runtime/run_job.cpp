@@ -156,8 +156,9 @@ int End(PartyRun& run, const RankFailure& failure) {
 /// The other ranks of the party may read, once all have the same job. Where one of them fails before this
 /// one, which may read for long, the peers are told all the same.
 void BeginTogether(PartyRun& run, RankGroup& group, const net::MeshConfig& config) {
-  group.SetLastNote(
-      [&run, &config](const RankFailure& failure) { run.session.TellBeforeStart(failure.reason, config); });
+  group.SetLastWords({.note = [&run, &config](const RankFailure& failure) {
+    run.session.TellBeforeStart(failure.reason, config);
+  }});
   LetBegin(group.ranks(), true);
   RequireSameJob(group.ranks(), jobs::HashOf(*run.job), run.session.party().id);
 }
@@ -206,9 +207,11 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   }
   try {
     if (group != nullptr) {
-      group->SetLastNote([&run](const RankFailure& failure) {
-        run.session.NoteFailure(failure.code, failure.reason, failure.cause);
-      });
+      group->SetLastWords({.explain = [&run](const std::exception& error) { return FailureOf(run, error); },
+                           .note =
+                               [&run](const RankFailure& failure) {
+                                 run.session.NoteFailure(failure.code, failure.reason, failure.cause);
+                               }});
     }
     auto& mesh = run.session.Connect(std::move(config));
     if (group != nullptr) group->SetLinks(&mesh);
@@ -221,7 +224,7 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   }
   if (group != nullptr) {
     group->SetLinks(nullptr);
-    group->SetLastNote(nullptr);
+    group->SetLastWords({});
   }
   TellOwnerOfResults(run);
   return kDone;

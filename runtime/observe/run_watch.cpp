@@ -50,12 +50,16 @@ void RunWatch::Run(StopWhen when, const std::function<void()>& body) {
   try {
     body();
   } catch (const NetworkError&) {
-    const std::lock_guard lock(mutex_);
-    const bool stopped = at_once_ && StopSignal() != 0;
-    if (given_up_.empty() && !stopped) throw;
-    const int signal = StopSignal();
-    throw StoppedError(signal, given_up_.empty() ? fmt::format("stopped by signal {}", signal) : given_up_);
+    if (const auto stopped = Stopped()) throw StoppedError(*stopped);
+    throw;
   }
+}
+
+std::optional<StoppedError> RunWatch::Stopped() {
+  const std::lock_guard lock(mutex_);
+  const int signal = StopSignal();
+  if (given_up_.empty() && (!at_once_ || signal == 0)) return std::nullopt;
+  return StoppedError(signal, given_up_.empty() ? fmt::format("stopped by signal {}", signal) : given_up_);
 }
 
 void RunWatch::Watch() {

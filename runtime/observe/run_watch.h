@@ -6,9 +6,11 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "net/mesh/mesh.h"
 #include "runtime/observe/run_metrics.h"
 
@@ -50,6 +52,8 @@ class RunWatch {
   /// Runs `body`, which computes over the links. Throws StoppedError where a signal ended it, else what
   /// `body` throws.
   void Run(StopWhen when, const std::function<void()>& body);
+  /// What a NetworkError of such a body means, where a signal is behind it.
+  [[nodiscard]] std::optional<StoppedError> Stopped();
 
  private:
   void Watch();

@@ -54,24 +54,36 @@ void SayHowToGoOn(PartyRun& run, const RankFailure& failure) {
 }
 
 /// `error`, or what another rank has failed with before, by which this one was ended.
-RankFailure FailureOf(PartyRun& run, const std::exception& error) {
-  RankFailure own{.code = ExitCodeOf(error),
-                  .reason = ReasonFor(error),
-                  .cause = Explain(error, run),
-                  .refused_again = WouldBeRefusedAgain(error)};
+RankFailure FirstFailure(PartyRun& run, const std::exception& error) {
+  auto own = FailureOf(run, error);
   if (run.group == nullptr) return own;
   const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
-  if (auto first = run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)))
-    return *std::move(first);
-  own.cause = fmt::format("party {}, rank 0: {}", run.session.party().id, own.cause);
-  return own;
+  return CauseAmong(std::move(own), run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)));
+}
+
+void TakeOver(PartyRun& run) {
+  if (run.group != nullptr) run.group->TakeOver();
 }
 
 }  // namespace
 
+RankFailure FailureOf(PartyRun& run, const std::exception& error) {
+  if (dynamic_cast<const NetworkError*>(&error) != nullptr && run.session.connected()) {
+    if (const auto stopped = run.session.watch().Stopped()) return FailureOf(run, *stopped);
+  }
+  RankFailure failure{.code = ExitCodeOf(error),
+                      .reason = ReasonFor(error),
+                      .cause = Explain(error, run),
+                      .refused_again = WouldBeRefusedAgain(error)};
+  if (run.group != nullptr)
+    failure.cause = fmt::format("party {}, rank 0: {}", run.session.party().id, failure.cause);
+  return failure;
+}
+
 RankFailure EndInFailure(PartyRun& run, const std::exception& error) {
+  TakeOver(run);
   if (WaitsInVain(run, error)) return {.code = EndWithOwnResults(run, error)};
-  auto failure = FailureOf(run, error);
+  auto failure = FirstFailure(run, error);
   run.session.Fail(failure.code, failure.reason, failure.cause);
   run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
   if (run.session.connected()) SayHowToGoOn(run, failure);
@@ -79,6 +91,7 @@ RankFailure EndInFailure(PartyRun& run, const std::exception& error) {
 }
 
 RankFailure EndBeforeStart(PartyRun& run, const std::exception& error, const net::MeshConfig& config) {
+  TakeOver(run);
   RankFailure failure{.code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = CauseOf(error)};
   if (dynamic_cast<const RanksEnded*>(&error) != nullptr)
     failure = run.group->Failure(kCauseComes).value_or(failure);

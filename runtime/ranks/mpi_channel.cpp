@@ -77,9 +77,15 @@ void MpiState::Check(int result, const char* function) const {
   throw NetworkError(party, std::string("between its ranks: ") + function + ": " + text);
 }
 
-void MpiState::End(const std::string& why) {
+void MpiState::End(const std::string& why, const std::exception_ptr& error) {
   const std::lock_guard lock(mutex_);
   if (!ended.exchange(true)) why_ = why;
+  if (!error_) error_ = error;
+}
+
+std::exception_ptr MpiState::error() {
+  const std::lock_guard lock(mutex_);
+  return error_;
 }
 
 void MpiState::ThrowEnded() {
@@ -87,15 +93,19 @@ void MpiState::ThrowEnded() {
   throw RanksEnded(party, why_);
 }
 
-/// The messages of one call.
+/// The messages of one call: none is posted where all calls have ended, since nobody might take it any more.
 struct MpiChannel::Requests {
+  explicit Requests(MpiState& state) {
+    if (state.ended) state.ThrowEnded();
+  }
+
   std::vector<MPI_Request> sends{};
   std::vector<MPI_Request> receives{};
   std::vector<std::size_t> sizes{};  ///< of `receives`, in bytes
 };
 
 MpiChannel::MpiChannel(std::shared_ptr<MpiState> state, MPI_Comm parent) : state_(std::move(state)) {
-  Requests requests;
+  Requests requests(*state_);
   requests.sends.emplace_back(MPI_REQUEST_NULL);
   {
     const std::lock_guard lock(state_->calls);
@@ -142,8 +152,9 @@ void MpiChannel::RequireSizes(const Requests& requests, std::span<const int> ind
     const auto text = "between its ranks: found " + std::to_string(found) + " bytes of rank " +
                       std::to_string(statuses[k].MPI_SOURCE) + ", expected " +
                       std::to_string(requests.sizes[place]);
-    state_->End(text);  // for the other threads, and the other ranks
-    throw NetworkError(state_->party, text);
+    const NetworkError error(state_->party, text);
+    state_->End(text, std::make_exception_ptr(error));  // for the other threads, and the other ranks
+    throw error;
   }
 }
 
@@ -201,7 +212,7 @@ void MpiChannel::Withdraw(Requests& requests) noexcept {
 }
 
 void MpiChannel::Broadcast(std::span<std::byte> bytes) {
-  Requests requests;
+  Requests requests(*state_);
   if (rank_ != 0) Receive(requests, 0, bytes);
   for (int to = 1; rank_ == 0 && to < count_; ++to) Send(requests, to, bytes);
   Wait(requests);
@@ -210,7 +221,7 @@ void MpiChannel::Broadcast(std::span<std::byte> bytes) {
 void MpiChannel::Scatter(std::span<const std::byte> all, std::span<std::byte> own) {
   const auto parts = rank_ == 0 ? static_cast<std::size_t>(count_) : 0;
   Require(all.size() == parts * own.size(), "Scatter: of rank 0 alone, a part for each rank");
-  Requests requests;
+  Requests requests(*state_);
   if (rank_ != 0) Receive(requests, 0, own);
   for (int to = 1; rank_ == 0 && to < count_; ++to) Send(requests, to, Part(all, to, own.size()));
   if (rank_ == 0 && own.data() != all.data()) Copy(Part(all, 0, own.size()), own);
@@ -220,7 +231,7 @@ void MpiChannel::Scatter(std::span<const std::byte> all, std::span<std::byte> ow
 void MpiChannel::Gather(std::span<const std::byte> own, std::span<std::byte> all) {
   const auto parts = rank_ == 0 ? static_cast<std::size_t>(count_) : 0;
   Require(all.size() == parts * own.size(), "Gather: of rank 0 alone, a part of each rank");
-  Requests requests;
+  Requests requests(*state_);
   if (rank_ != 0) Send(requests, 0, own);
   for (int from = 1; rank_ == 0 && from < count_; ++from)
     Receive(requests, from, Part(all, from, own.size()));
@@ -233,7 +244,7 @@ void MpiChannel::SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::
           "SumAndScatter: as many words for each");
   const auto bytes = std::as_bytes(words);
   std::vector<mpc::Word> of_others(words.size() - own.size());
-  Requests requests;
+  Requests requests(*state_);
   for (int turn = 1; turn < count_; ++turn) {  // each rank begins with another one
     const int to = (rank_ + turn) % count_;
     const int from = (rank_ - turn + count_) % count_;
@@ -251,7 +262,7 @@ void MpiChannel::SumAndScatter(std::span<const mpc::Word> words, std::span<mpc::
 void MpiChannel::GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word> all) {
   Require(all.size() == static_cast<std::size_t>(count_) * own.size(), "GatherToAll: a part of each rank");
   const auto bytes = std::as_writable_bytes(all);
-  Requests requests;
+  Requests requests(*state_);
   for (int turn = 1; turn < count_; ++turn) {
     const int from = (rank_ - turn + count_) % count_;
     Receive(requests, from, Part(bytes, from, own.size_bytes()));
@@ -264,7 +275,7 @@ void MpiChannel::GatherToAll(std::span<const mpc::Word> own, std::span<mpc::Word
 void MpiChannel::Barrier() {
   std::byte mine{1};
   std::vector<std::byte> of_others(static_cast<std::size_t>(count_));
-  Requests requests;
+  Requests requests(*state_);
   for (int turn = 1; turn < count_; ++turn) {
     const int from = (rank_ - turn + count_) % count_;
     Receive(requests, from, Part(std::span(of_others), from, 1));
@@ -275,7 +286,7 @@ void MpiChannel::Barrier() {
 
 void MpiChannel::Abort() noexcept {
   try {
-    state_->End("another thread of this rank has failed");
+    state_->End("another thread of this rank has failed", std::current_exception());
   } catch (const std::exception&) {  // for lack of memory for a text: it has ended all the same
   }
 }

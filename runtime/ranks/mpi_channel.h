@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,8 +23,10 @@ struct MpiState {
 
   std::atomic<int> party{-1};  ///< whose ranks they are
 
-  /// Ends all calls; the first `why` stays.
-  void End(const std::string& why);
+  /// Ends all calls; the first `why` stays, and the first `error`, which is this rank's own.
+  void End(const std::string& why, const std::exception_ptr& error = nullptr);
+  /// By what this rank itself has ended all calls; null where another one has, or where none was given.
+  [[nodiscard]] std::exception_ptr error();
   [[noreturn]] void ThrowEnded();
   /// Throws NetworkError unless an MPI function has succeeded.
   void Check(int result, const char* function) const;
@@ -31,6 +34,7 @@ struct MpiState {
  private:
   std::mutex mutex_{};
   std::string why_{};
+  std::exception_ptr error_{};
 };
 
 /// Of the calling thread, in nanoseconds.

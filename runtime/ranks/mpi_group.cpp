@@ -22,11 +22,11 @@ constexpr std::chrono::milliseconds kSendersPause{10};
 constexpr std::chrono::milliseconds kLongestBeat{1000};
 /// How long rank 0 waits for the others to tell their links.
 constexpr std::chrono::milliseconds kEndTelling{2000};
-/// How long rank 0's program may take to end in good order once another rank has failed.
+/// How long rank 0's program may take to end in good order once a rank has failed.
 constexpr std::chrono::milliseconds kGoodOrder{10'000};
-constexpr std::chrono::milliseconds kRank0Ends{15'000};
 /// How much later than rank 0 the others report what all have found.
 constexpr std::chrono::milliseconds kAfterRank0{5000};
+constexpr std::chrono::milliseconds kRank0Ends = kGoodOrder + kAfterRank0;
 
 enum class Kind : int {
   kAlive,
@@ -109,9 +109,9 @@ class MpiGroup final : public RankGroup {
     if (links != nullptr && failure_) links->Interrupt();
   }
 
-  void SetLastNote(std::function<void(const RankFailure&)> note) override {
+  void SetLastWords(LastWords words) override {
     const std::lock_guard lock(mutex_);
-    last_note_ = std::move(note);
+    last_words_ = std::move(words);
   }
 
   [[nodiscard]] std::optional<RankFailure> Failure(std::chrono::milliseconds limit) override {
@@ -120,7 +120,13 @@ class MpiGroup final : public RankGroup {
     return failure_;
   }
 
+  void TakeOver() override {
+    const std::lock_guard lock(mutex_);
+    taken_over_ = true;
+  }
+
   void EndProcess(const RankFailure& failure) override {
+    TakeOver();
     state_->End("this rank has failed");
     if (channel_->rank() == 0) {
       TellOthers(failure);
@@ -168,7 +174,6 @@ class MpiGroup final : public RankGroup {
 
   void TellOthers(const RankFailure& failure) {
     std::unique_lock lock(mutex_);
-    deadline_ = Clock::time_point::max();  // it has been reported
     for (int to = 1; to < channel_->count(); ++to) {
       auto& other = others_.at(static_cast<std::size_t>(to));
       other.told = other.told || to == failure.rank;
@@ -201,9 +206,9 @@ class MpiGroup final : public RankGroup {
     changed_.notify_all();
   }
 
-  void PostToAll(Kind kind) {
+  void PostToAll(const Notice& notice) {
     for (int to = 0; to < channel_->count(); ++to) {
-      if (to != self()) Post(to, {.kind = kind});
+      if (to != self()) Post(to, notice);
     }
   }
 
@@ -223,16 +228,14 @@ class MpiGroup final : public RankGroup {
       lock.lock();
       Beat();
       LookForSilence();
+      TellOwnError();
       TellEnded();
-      if (finishing_ && !said_done_) {
-        PostToAll(Kind::kDone);
-        said_done_ = true;
-      }
+      if (finishing_ && !std::exchange(said_done_, true)) PostToAll({.kind = Kind::kDone});
       SendPosted();
       const bool all_done =
           std::all_of(others_.begin(), others_.end(), [&](const Other& other) { return other.done; });
       if (said_done_ && all_done && sent_.empty()) break;
-      if (failure_ && Clock::now() > deadline_) ReportAndEnd();
+      if (failure_ && !taken_over_ && Clock::now() > deadline_) ReportAndEnd();
       const auto now = ThreadProcessorTime();
       state_->waiting_processor_ns += now - std::exchange(counted_, now);
       changed_.wait_for(lock, kSendersPause, [this] { return !outgoing_.empty(); });
@@ -264,9 +267,8 @@ class MpiGroup final : public RankGroup {
     changed_.notify_all();
     if (notice.kind == Kind::kEnded)
       state_->End(fmt::format("rank {} of this party has failed", notice.rank));
-    if (notice.kind == Kind::kFailed) Fail(FailureIn(notice));
+    if (notice.kind == Kind::kFailed || notice.kind == Kind::kEnd) Fail(FailureIn(notice));
     if (notice.kind != Kind::kEnd) return;
-    Fail(FailureIn(notice));
     if (links_ != nullptr) links_->Abort(notice.reason);
     Post(0, {.kind = Kind::kTold});
   }
@@ -275,7 +277,7 @@ class MpiGroup final : public RankGroup {
   void Fail(const RankFailure& failure) {
     if (failure_) return;
     failure_ = failure;
-    deadline_ = Clock::now() + kGoodOrder;
+    deadline_ = Clock::now() + (self() == 0 ? kGoodOrder : kRank0Ends);
     state_->End(fmt::format("rank {} of this party has failed", failure.rank));
     if (links_ != nullptr) links_->Interrupt();
     changed_.notify_all();
@@ -285,7 +287,7 @@ class MpiGroup final : public RankGroup {
     const auto now = Clock::now();
     if (now < next_beat_ || said_done_) return;
     next_beat_ = now + std::min<std::chrono::milliseconds>(silence_ / 4, kLongestBeat);
-    PostToAll(Kind::kAlive);
+    PostToAll({.kind = Kind::kAlive});
   }
 
   void LookForSilence() {
@@ -299,11 +301,27 @@ class MpiGroup final : public RankGroup {
     }
   }
 
+  /// An error by which this rank has ended the calls goes on from here: its program may wait for ever for what
+  /// is under way to ranks that have heard of the end. With mutex_.
+  void TellOwnError() {
+    const auto own = said_error_ || failure_ ? nullptr : state_->error();
+    if (own == nullptr || !last_words_.explain) return;
+    said_error_ = true;
+    try {
+      std::rethrow_exception(own);
+    } catch (const RanksEnded&) {  // another rank's
+    } catch (const std::exception& error) {
+      const auto failure = last_words_.explain(error);
+      if (links_ != nullptr) links_->Abort(failure.reason);
+      if (self() > 0) return Post(0, NoticeOf(Kind::kFailed, failure));
+      Fail(failure);
+      PostToAll(NoticeOf(Kind::kEnd, failure));
+    }
+  }
+
   /// What has ended this rank's calls ends those of the others.
   void TellEnded() {
-    if (!state_->ended || said_ended_) return;
-    said_ended_ = true;
-    PostToAll(Kind::kEnded);
+    if (state_->ended && !std::exchange(said_ended_, true)) PostToAll({.kind = Kind::kEnded});
   }
 
   void SendPosted() {
@@ -324,7 +342,7 @@ class MpiGroup final : public RankGroup {
   void ReportAndEnd() {
     if (links_ != nullptr) links_->Abort(failure_->reason);
     ReportLastError(failure_->cause);
-    if (last_note_) last_note_(*failure_);
+    if (last_words_.note) last_words_.note(*failure_);
     EndAll(failure_->code);
   }
 
@@ -341,16 +359,18 @@ class MpiGroup final : public RankGroup {
   std::mutex mutex_;  // guards all below; taken before MpiState::calls
   std::condition_variable changed_;
   net::Transport* links_ = nullptr;
-  std::function<void(const RankFailure&)> last_note_{};
+  LastWords last_words_{};
   std::vector<Other> others_{};  // by rank, this one included
   std::optional<RankFailure> failure_{};
   Clock::time_point deadline_{};
   Clock::time_point next_beat_{};
   std::deque<std::pair<int, Notice>> outgoing_{};
   std::vector<Sent> sent_{};
+  bool taken_over_ = false;
   bool finishing_ = false;
   bool said_done_ = false;
   bool said_ended_ = false;
+  bool said_error_ = false;
   std::jthread watcher_;  // last: it uses the others
 };
 

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+
+#include "base/error_report.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -17,6 +20,11 @@ int NumberIn(const char* variable, int otherwise) {
 }
 
 }  // namespace
+
+RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first) {
+  if (!first || (own.code != kNetwork && first->code == kNetwork)) return own;
+  return *std::move(first);
+}
 
 StartedAs StartedByMpirun() {
   return {.rank = NumberIn("OMPI_COMM_WORLD_RANK", 0), .count = NumberIn("OMPI_COMM_WORLD_SIZE", 1)};

@@ -40,6 +40,19 @@ struct RankFailure {
   bool refused_again = false;  ///< WouldBeRefusedAgain
 };
 
+/// `first`, if there is one, unless it follows from `own`, which became known later: what a rank loses may
+/// follow from an end that another one has begun, and an error that is no loss follows from nothing else.
+[[nodiscard]] RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first);
+
+/// What another thread calls where this rank's program does not come to its own end, or not at once.
+struct LastWords {
+  /// What an error is to the operator by which this rank ends the calls of all (mpc::Ranks::Abort). It is told
+  /// to the links, and to the other ranks, whatever the program waits for.
+  std::function<RankFailure(const std::exception&)> explain{};
+  /// At rank 0: before all ends with a failure of which the program has not come to its end within 10 s.
+  std::function<void(const RankFailure&)> note{};
+};
+
 /// The time that calls of mpc::Ranks have waited for other ranks, and the processor time that waiting and
 /// heartbeats took.
 struct WaitingTime {
@@ -71,12 +84,13 @@ class RankGroup {
 
   /// This rank's links, which are told why, and interrupted, when another rank fails; null before they go.
   virtual void SetLinks(net::Transport* links) = 0;
-  /// At rank 0, where another thread reports a failure since this program has not come to its own end in
-  /// time: `note` is called with it before all ends. Null before what it uses goes.
-  virtual void SetLastNote(std::function<void(const RankFailure&)> note) = 0;
+  /// Empty before what they use goes.
+  virtual void SetLastWords(LastWords words) = 0;
 
-  /// What another rank has failed with, if that becomes known within `limit`.
+  /// What the party has failed with first, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
+  /// This rank's program has come to its own end, and reports it: from now on no other thread does.
+  virtual void TakeOver() = 0;
   /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them,
   /// which it does when it has reported the failure; they report it themselves where that takes longer than
   /// 15 s. Rank 0, which has reported it, has the others tell their links before.

@@ -17,13 +17,13 @@
 namespace trefoil::runtime {
 namespace {
 
+bool EndedByAnother(const std::exception& error) {
+  return dynamic_cast<const RanksEnded*>(&error) != nullptr;
+}
+
 /// The error as the operator of the party reads it.
-RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, bool connected) {
-  const int rank = group.ranks().rank();
-  if (dynamic_cast<const RanksEnded*>(&error) != nullptr) {
-    if (auto first = group.Failure(kCauseComes)) return *std::move(first);
-  }
-  const auto* lost = dynamic_cast<const NetworkError*>(&error);
+RankFailure OwnFailure(const std::exception& error, int rank, int party, bool connected) {
+  const auto* lost = EndedByAnother(error) ? nullptr : dynamic_cast<const NetworkError*>(&error);
   const auto cause =
       lost != nullptr ? ExplainLoss(*lost, "while computing", connected, rank) : CauseOf(error);
   return {.rank = rank,
@@ -31,6 +31,14 @@ RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, 
           .reason = ReasonFor(error),
           .cause = fmt::format("party {}, rank {}: {}", party, rank, cause),
           .refused_again = WouldBeRefusedAgain(error)};
+}
+
+/// Of an error that another rank's failure has made, that failure, if it becomes known.
+RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, bool connected) {
+  if (EndedByAnother(error)) {
+    if (auto first = group.Failure(kCauseComes)) return *std::move(first);
+  }
+  return OwnFailure(error, group.ranks().rank(), party, connected);
 }
 
 void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::MeshTransport& mesh) {
@@ -83,6 +91,9 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
     mesh = net::ConnectMesh(config);
     NoteStopSignals();  // rank 0 gets the same, and ends the run
     group.SetLinks(mesh.get());
+    group.SetLastWords({.explain = [rank, id = party.id](const std::exception& error) {
+      return OwnFailure(error, rank, id, true);
+    }});
     Compute(options, *job, group, *mesh);
     FinishLinks(*mesh, party.peer_timeout);
   } catch (const std::exception& error) {

@@ -3,7 +3,8 @@
 // "open:PART" or "rename:PART" (a file to a path that has PART in it), or "pread:BYTES:PART" (so many bytes
 // of such a file). Two stop one thread for good while the others go on: "hang:PART", which reads such a file,
 // and "isend:N:BYTES", which sends, for the N-th time, a message of so many bytes to another of its party's
-// ranks, by MPI.
+// ranks, by MPI. "copy:BYTES" stops nothing: it makes every copy of so many bytes in memory, such as a row of
+// a table has, take 10 ms, as if it came from a disk.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace {
 
@@ -47,6 +49,13 @@ void HangAtRead(int descriptor) {
   const char* wanted = std::getenv("TREFOIL_STOP_AT");
   if (wanted == nullptr || !std::string_view(wanted).starts_with("hang:")) return;
   while (std::strstr(PathOf(descriptor).c_str(), wanted + std::strlen("hang:")) != nullptr) pause();
+}
+
+void PauseAtCopy(size_t bytes) {
+  static const char* const wanted = std::getenv("TREFOIL_STOP_AT");
+  if (wanted == nullptr || !std::string_view(wanted).starts_with("copy:")) return;
+  if (bytes != std::strtoul(wanted + std::strlen("copy:"), nullptr, 10)) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 template <typename Function>
@@ -81,6 +90,12 @@ int open(const char* path, int flags, ...) {
 int MPI_Isend(const void* bytes, int count, void* type, int to, int tag, void* group, void** request) {
   HangAtSend(count);
   return Original<decltype(MPI_Isend)>("MPI_Isend")(bytes, count, type, to, tag, group, request);
+}
+
+void* memmove(void* to, const void* from, size_t count) noexcept {
+  static auto* const original = Original<decltype(memmove)>("memmove");
+  PauseAtCopy(count);
+  return original(to, from, count);
 }
 
 ssize_t pread(int descriptor, void* out, size_t count, off_t offset) {

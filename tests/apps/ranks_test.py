@@ -200,6 +200,50 @@ class Ranks(PartiesOfRanks):
             self.assertRegex(outputs[party][1],
                              rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 2 .*: aborted: it was told to stop\n\Z")
 
+    def hand_out_slowly(self, job):
+        """A run of which party 0, whose rows come as from a disk, is handing out a batch at almost any time."""
+        self.prepare(job)
+        processes = [self.start_party(party, stop=f"copy:{784 * 4}" if party == 0 else None) for party in PARTIES]
+        self.wait_for_step(0, 2, processes[0])
+        return processes
+
+    def check_end_of_party_0(self, processes, code, line, told):
+        """In good order, with one line, which its log has, too. The others are told why."""
+        begin = time.monotonic()
+        codes, outputs = self.finish(processes)
+        self.assertEqual(codes, [code, 3, 3], outputs)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertRegex(outputs[0][1], rf"\Atrefoil: party 0, rank 0: {line}\n\Z")
+        self.assertIn(outputs[0][1].removeprefix("trefoil: "), (self.folder / "r0/party.log").read_text())
+        self.assertIn(f'"exit_code":{code},', (self.folder / "r0/audit.jsonl").read_text().splitlines()[-1])
+        for party in (1, 2):
+            self.assertRegex(outputs[party][1],
+                             rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 0 .*: aborted: {told}\n\Z")
+
+    def test_a_signal_ends_all_while_a_batch_is_handed_out(self):
+        processes = self.hand_out_slowly(JOB.replace(f"steps = {STEPS}", "steps = 500"))
+        os.kill(self.rank_processes(processes[0])[0], signal.SIGTERM)
+        self.check_end_of_party_0(processes, 128 + signal.SIGTERM, r"stopped by signal 15 after step \d+", "it was told to stop")
+
+    def test_a_checkpoint_that_cannot_be_written_ends_all_while_a_batch_is_handed_out(self):
+        processes = self.hand_out_slowly(JOB)
+        (self.folder / "r0/checkpoint").rename(self.folder / "r0/gone")
+        self.check_end_of_party_0(processes, 1, r".*checkpoint.*: cannot be written.*", ".*")
+
+    def test_a_lost_peer_ends_all_while_a_batch_is_handed_out(self):
+        """Which stands still before: rank 1 goes on then to where rank 0 does not come, and sends it its part of a sum."""
+        processes = self.hand_out_slowly(JOB.replace(f"steps = {STEPS}", "steps = 500\nsteps_ahead = 40"))
+        lost = self.rank_processes(processes[2])[0]
+        os.kill(lost, signal.SIGSTOP)
+        time.sleep(1)
+        begin = time.monotonic()
+        os.kill(lost, signal.SIGKILL)
+        codes, outputs = self.finish(processes)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(codes[:2], [3, 3], outputs)
+        for party in (0, 1):
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 2 .*\n\Z")
+
     def test_a_rank_that_stands_still_is_lost(self):
         self.prepare()
         for party in PARTIES:

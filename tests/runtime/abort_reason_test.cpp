@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "runtime/ranks/rank_group.h"
 #include "tests/net/mesh_testing.h"
 
 namespace trefoil::runtime {
@@ -15,6 +16,7 @@ TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
   EXPECT_EQ(reason.code, net::AbortCode::kProtocol);
   EXPECT_EQ(reason.about, 2);
   EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
+  EXPECT_EQ(ReasonFor(RanksEnded(1, "rank 2 of this party has failed")).code, net::AbortCode::kRankLost);
 }
 
 TEST(WouldBeRefusedAgain, AsksTheErrorAndNotItsText) {

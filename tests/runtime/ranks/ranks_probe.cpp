@@ -160,15 +160,50 @@ void Aborted(RankGroup& group) {
   });
 }
 
-/// Rank 0 sends what rank 1 never takes: it has to keep that, and so not to return.
+/// Rank 0 is sending what rank 1 never takes: it has to keep that, and so not to return.
 void Unsent(RankGroup& group) {
   Without(
-      group, [&] { group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data"}); },
+      group,
+      [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+        group.End({.rank = 1, .code = 4, .cause = "rank 1: bad data"});
+      },
       [&] {
         Words words(8'000'000);
         group.ranks().Broadcast(std::as_writable_bytes(std::span(words)));
       });
 }
+
+/// Rank 0 fails while the others send it what it does not take any more, and a second thread of its own, which
+/// it has to wait for, hands out in a call that the others never come to: begun before, or behind the failure.
+void FailWhileHandingOut(RankGroup& group, std::chrono::milliseconds begins) {
+  constexpr std::size_t kMany = 1'000'000;
+  auto& ranks = group.ranks();
+  const auto channel = ranks.NewChannel();
+  Words all(kMany * static_cast<std::size_t>(ranks.count()));
+  Words own(kMany);
+  if (ranks.rank() > 0) {
+    ranks.SumAndScatter(all, own);
+    throw std::runtime_error("found an end of SumAndScatter, expected none");
+  }
+  const std::jthread second([&] {
+    std::this_thread::sleep_for(begins);
+    try {
+      channel->Scatter(std::as_bytes(std::span(all)), std::as_writable_bytes(std::span(own)));
+    } catch (const NetworkError&) {
+    }
+  });
+  try {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    throw std::runtime_error("bad data");
+  } catch (const std::exception&) {
+    ranks.Abort();
+    throw;
+  }
+}
+
+void Stuck(RankGroup& group) { FailWhileHandingOut(group, {}); }
+void Late(RankGroup& group) { FailWhileHandingOut(group, std::chrono::milliseconds(1000)); }
 
 void Unended(RankGroup& group) { never_ends = group.ranks().rank() == 1; }
 
@@ -215,7 +250,7 @@ int Run(const std::string& what) {
       {"calls", Calls},      {"slow", Slow},       {"killed", Killed},   {"silent", Silent},
       {"ended", Ended},      {"aborted", Aborted}, {"unsent", Unsent},   {"unended", Unended},
       {"other", OtherBuild}, {"memory", Memory},   {"shorter", Shorter}, {"job", OtherJob},
-      {"party", OtherParty}};
+      {"party", OtherParty}, {"stuck", Stuck},     {"late", Late}};
   if (what == "absent" && StartedByMpirun().rank == 1) std::this_thread::sleep_for(kForEver);
   const auto group = StartRanks({.party = 2, .start = kStart, .silence = kSilence});
   if (group == nullptr) {
@@ -223,13 +258,17 @@ int Run(const std::string& what) {
     return 0;
   }
   const int rank = group->ranks().rank();
+  const auto explain = [rank](const std::exception& error) -> RankFailure {
+    return {.rank = rank, .code = 9, .cause = error.what()};
+  };
+  group->SetLastWords({.explain = explain});
   try {
     cases.at(what)(*group);
     group->Finish();
     std::cout << "ok\n";
     return 0;
   } catch (const std::exception& error) {
-    RankFailure failure{.rank = rank, .code = 9, .cause = error.what()};
+    RankFailure failure = explain(error);
     if (dynamic_cast<const RanksEnded*>(&error) != nullptr)
       failure = group->Failure(kCauseComes).value_or(failure);
     const char* again = failure.refused_again ? ", again and again" : "";

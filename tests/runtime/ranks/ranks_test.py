@@ -88,6 +88,13 @@ class Ranks(unittest.TestCase):
         output, code, _ = mpirun("unsent")
         self.assertEqual((output, code), ("trefoil: rank 1: bad data\n", 4))
 
+    def test_rank_0_ends_all_whatever_its_threads_wait_for(self):
+        """Its program comes to its own end unless something is under way already; then the group reports in its place."""
+        for what, output in (("late", "rank 0: bad data; bad data\n"), ("stuck", "trefoil: bad data\n")):
+            found, code, seconds = mpirun(what)
+            self.assertEqual((found, code), (output, 9))
+            self.assertLess(seconds, 30)
+
     def test_a_rank_that_never_starts_ends_all(self):
         output, code, seconds = mpirun("absent")
         self.assertEqual(output, "trefoil: party 2, rank 0: not all 3 ranks have started MPI within 8000 ms (timeouts.start)\n")
