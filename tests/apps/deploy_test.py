@@ -50,6 +50,7 @@ class Deploy(unittest.TestCase):
             self.assertRegex(text, r"odls_base_sigkill_timeout\W+60")
             self.assertRegex(text, r'--mca,? btl_tcp_if_include,? \S+ --mca,? oob_tcp_if_include,? ')
             self.assertNotIn("--again", text)
+            self.assertRegex(text, r"# A job that has no checkpoints \(training\.checkpoint_every; .*\) is refused with --resume:")
 
     def test_the_slurm_file_tries_again_until_a_code_needs_a_person(self):
         """With an mpirun that ends with one code after the other, and a sleep that does not."""
@@ -64,12 +65,19 @@ class Deploy(unittest.TestCase):
                 self.assertRegex(calls[0], r"^-q -np 4 .* btl_tcp_if_include 10.1.0.0/16 .* trefoil run .* --resume --threads 16$")
                 self.assertEqual((path / "trefoil-7.log").stat().st_mode & 0o777, 0o600)
 
-    def start_slurm_file(self, path, mpirun):
+    def test_the_slurm_file_tries_once_what_cannot_be_resumed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            party = self.start_slurm_file(path, 'echo "$@" >>calls; exit 3', {"TREFOIL_RESUME": ""})
+            self.assertEqual(party.wait(timeout=60), 3)
+            self.assertRegex((path / "calls").read_text(), r"\A.* --out runs/first --threads 16\n\Z")
+
+    def start_slurm_file(self, path, mpirun, more=()):
         for name, text in (("mpirun", mpirun), ("scontrol", "echo node0"), ("sleep", ":")):
             (path / name).write_text(f"#!/bin/sh\n{text}\n")
             (path / name).chmod(0o755)
         slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[0-3]", "SLURM_NNODES": "4", "SLURM_CPUS_PER_TASK": "16",
-                 "TREFOIL_NETWORK": "10.1.0.0/16", "PATH": f"{path}:{os.environ['PATH']}"}
+                 "TREFOIL_NETWORK": "10.1.0.0/16", "PATH": f"{path}:{os.environ['PATH']}", **dict(more)}
         return subprocess.Popen(["sh", PROJECT / "deploy/slurm/party.sbatch"], cwd=path, env={**os.environ, **slurm})
 
     def test_the_slurm_file_passes_a_stop_on_and_waits_for_the_party(self):
