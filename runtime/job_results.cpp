@@ -105,9 +105,9 @@ Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const Job
 }  // namespace
 
 void WriteResults(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
-                  const JobOutput& output, const SessionCost& cost) {
+                  const JobOutput& output, const std::function<SessionCost()>& cost) {
   WriteFiles(session, job, result, output);
-  const auto summary = SummaryOf(job, result, output, cost);
+  const auto summary = SummaryOf(job, result, output, cost());
   WriteSummary(session.folder() / "summary.json", summary);
   session.display().Finish();
   for (const auto& line : result.lines) session.Say(line);

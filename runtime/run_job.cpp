@@ -120,7 +120,8 @@ void RunConnected(PartyRun& run, net::MeshTransport& mesh) {
   run.output.emplace(run.session, *run.job, *run.budget, run.state ? &*run.state : nullptr, mesh,
                      run.options);
   const auto result = run.job->Run(context, *run.output);
-  WriteResults(run.session, *run.job, result, *run.output, CostOf(run, mesh, start, processor_seconds));
+  WriteResults(run.session, *run.job, result, *run.output,
+               [&] { return CostOf(run, mesh, start, processor_seconds); });
   EndTogether(run, context);
   run.owner_lines = result.owner_lines;
 }

@@ -96,7 +96,6 @@ class RankSums(PartiesOfRanks):
         codes, outputs = self.finish(processes)
         self.assertLess(time.monotonic() - begin, 60)
         self.assertNotIn(codes[1], (0, 3), outputs[1])
-        self.assertFalse((self.folder / "r1/sums.npy").exists())
         return codes, outputs
 
     def wait_for(self, files, party):
@@ -152,10 +151,18 @@ class RankSums(PartiesOfRanks):
         codes, outputs = self.kill(60, stop_rank=(1, "isend:2:24"),
                                    behind=[self.folder / f"r{party}/sums.npy" for party in (0, 2)])
         self.assertEqual(codes, [0, 128 + signal.SIGKILL, 0], outputs)
+        self.assertFalse((self.folder / "r1/sums.npy").exists())
         for party in PARTIES:
             self.assertIn("settle", self.ledger(party))
             self.assertTrue((self.folder / f"r{party}/record.json").exists())
         self.assertEqual(*((self.folder / f"r{party}/sums.npy").read_bytes() for party in (0, 2)))
+
+    def test_kill_behind_joining(self):
+        """Before the rank has told what it has done, as many bytes as a LaneReport has: its party has the sums by then."""
+        sums = [self.folder / f"r{party}/sums.npy" for party in PARTIES]
+        codes, outputs = self.kill(60, stop_rank=(1, "isend:1:72"), behind=sums)
+        self.assertEqual(codes, [0, 128 + signal.SIGKILL, 0], outputs)
+        self.assertEqual(len({file.read_bytes() for file in sums}), 1)
 
     def test_a_rank_without_rank_0s_files_is_named_before_the_peers_are_met(self):
         self.prepare(SUM_JOB)
