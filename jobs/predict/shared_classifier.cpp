@@ -111,7 +111,8 @@ JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& mode
   JobCost cost;
   cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
   cost.work = {.elements = rows * columns, .multiply_adds = 2 * rows * weights};
-  cost.memory.fill(kBytesOfShare * (weights + static_cast<double>(BlockRows(job)) * columns));
+  const double copies = ranks > 1 ? 2 : 1;  // the model's own, and what the ranks are handed
+  cost.memory.fill(kBytesOfShare * (copies * weights + static_cast<double>(BlockRows(job)) * columns));
   if (job.store.on) {
     AddCostOfDeposits(job, plan, cost);
     return cost;
@@ -119,7 +120,8 @@ JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& mode
   cost.session.Add(ml::PredictOnSharesCost(plan, request));
   const auto client = static_cast<std::size_t>(job.client);
   const auto all_rows = static_cast<double>(job.rows);
-  cost.memory.at(client) += all_rows * static_cast<double>(plan.settings.features) * sizeof(float);
+  cost.memory.at(client) += all_rows * static_cast<double>(plan.settings.features) * sizeof(float) +
+                            ml::HandOutBytes(plan, RequestOf(job), ranks);
   const double logits = job.scores ? static_cast<double>(plan.columns) : 0;
   cost.results.at(client) = all_rows * (kBytesOfALabel + logits * kBytesOfALogit);
   return cost;

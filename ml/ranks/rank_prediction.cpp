@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "ml/on_shares/held_out.h"
 #include "ml/ranks/memory.h"
 
 namespace trefoil::ml {
@@ -27,19 +29,36 @@ mpc::FixedShare HandOutWeights(const StepPlan& plan, const mpc::FixedShare& weig
   return {mpc::ArithShare(std::move(own), std::move(next)), plan.settings.fraction_bits};
 }
 
-/// This rank's of the client's rows, `height` at most.
+/// How many rows of each rank are handed out at once.
+mpc::Index RowsAtOnce(std::int64_t height, int ranks) {
+  return std::min(height, std::max<std::int64_t>(kHeldOutBlock / ranks, 1));
+}
+
+/// This rank's of the client's rows, `height` at most. Rank 0 has no second copy of its own, and of others'
+/// only of what it is handing out.
 OwnRecords HandOutRows(const OwnRecords& own, mpc::Index features, std::int64_t height, mpc::Ranks& ranks) {
   std::vector<std::int64_t> rows{own.rows()};
   ranks.Broadcast(Memory(rows));
-  Features all;
-  if (ranks.rank() == 0) {
-    all = Features::Zero(ranks.count() * height, features);
-    for (std::int64_t row = 0; row < own.rows(); ++row) all.row(row) = own.Row(row);
-  }
-  Features handed(height, features);
-  ranks.Scatter(Memory(all), Memory(handed));
+  const int self = ranks.rank();
+  const auto rows_of = [&](int rank) { return std::clamp<std::int64_t>(rows[0] - rank * height, 0, height); };
+  const auto read = [&own](std::int64_t row, std::span<float> out) {
+    Eigen::Map<Eigen::RowVectorXf>(out.data(), static_cast<mpc::Index>(out.size())) = own.Row(row);
+  };
   OwnRecords mine;
-  mine.x = handed.topRows(std::clamp<std::int64_t>(rows[0] - ranks.rank() * height, 0, height));
+  if (self == 0) mine.stored = {.rows = rows_of(0), .features = features, .read = read};
+  if (self > 0) mine.x.resize(rows_of(self), features);
+  const mpc::Index at_once = RowsAtOnce(height, ranks.count());
+  Features all = Features::Zero(self == 0 ? ranks.count() * at_once : 0, features);
+  Features part(at_once, features);
+  for (std::int64_t first = 0; first < height; first += at_once) {
+    for (int rank = 1; self == 0 && rank < ranks.count(); ++rank) {
+      for (std::int64_t k = first; k < std::min(first + at_once, rows_of(rank)); ++k)
+        all.row(rank * at_once + k - first) = own.Row(rank * height + k);
+    }
+    ranks.Scatter(Memory(all), Memory(part));
+    const auto here = std::clamp<std::int64_t>(mine.x.rows() - first, 0, at_once);
+    mine.x.middleRows(first, here) = part.topRows(here);
+  }
   return mine;
 }
 
@@ -83,6 +102,12 @@ std::optional<Predictions> PredictOnAll(mpc::Context& party, const StepPlan& pla
 PredictionRequest RankRequest(PredictionRequest request, int ranks) {
   request.rows = (request.rows + ranks - 1) / ranks;
   return request;
+}
+
+double HandOutBytes(const StepPlan& plan, const PredictionRequest& request, int ranks) {
+  if (ranks == 1) return 0;
+  const auto rows = (ranks + 1) * RowsAtOnce(RankRequest(request, ranks).rows, ranks);
+  return static_cast<double>(rows) * static_cast<double>(plan.settings.features) * sizeof(float);
 }
 
 std::optional<Predictions> PredictOnRanks(mpc::Context& party, const StepPlan& plan,

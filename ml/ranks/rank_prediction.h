@@ -13,6 +13,9 @@ namespace trefoil::ml {
 /// What each of `ranks` machines classifies of a request: as many rows, rounded up, in their order.
 [[nodiscard]] PredictionRequest RankRequest(PredictionRequest request, int ranks);
 
+/// What rank 0 of the client holds of rows that it hands out, beside the rows.
+[[nodiscard]] double HandOutBytes(const StepPlan& plan, const PredictionRequest& request, int ranks);
+
 /// PredictOnShares, with the rows shared out among the ranks of the parties, each on its lane to the others'
 /// ranks of its number. All ranks call it; `weights` and `own` are rank 0's, others' are not read, and rank 0
 /// of the client alone gets the predictions. A failure ends the calls of the party's other ranks, too.

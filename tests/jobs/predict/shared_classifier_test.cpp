@@ -75,6 +75,16 @@ TEST_F(SharedClassifierTest, CostsTheRowsOfALane) {
   EXPECT_LT(two.bytes_sent[1], one.bytes_sent[1]);
 }
 
+// Whose first machine holds all rows, and what it hands out of them at once.
+TEST_F(SharedClassifierTest, CountsWhatTheClientHandsOut) {
+  job_.rows = 1'000'000;
+  const auto one = ClassifyBySharesCost(job_, schema_, protocols::Form::kBulk).memory;
+  const auto four = ClassifyBySharesCost(job_, schema_, protocols::Form::kBulk, 4).memory;
+  const double weights = (4 + 1) * 16;
+  EXPECT_EQ(four[0] - one[0], weights);
+  EXPECT_EQ(four[1] - one[1], weights + (4 + 1) * (1024 / 4) * 4 * sizeof(float));
+}
+
 TEST(PredictJob, RefusesRanksForDeposits) {
   const TemporaryFolder folder;
   const std::string text =

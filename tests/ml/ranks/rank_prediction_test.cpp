@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "ml/on_shares/held_out.h"
 #include "tests/ml/on_shares/prediction_case.h"
 #include "tests/support/thread_ranks.h"
 
@@ -15,33 +16,32 @@ namespace {
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-class RankPredictionTest : public testing::TestWithParam<PredictionCase> {
- protected:
-  /// What rank 0 of the client gets, and checks that nobody else gets anything, of so many ranks.
-  [[nodiscard]] static Predictions PredictedBy(int ranks, const PredictionCase& c, const RingMatrix& weights,
-                                               const OwnRecords& records) {
-    const StepPlan plan = MakeStepPlan(SettingsOf(c));
-    const PredictionRequest request{.client = c.client, .rows = c.rows, .scores = c.scores};
-    std::mutex mutex;
-    std::optional<Predictions> predictions;
-    std::vector<std::uint64_t> sent(static_cast<std::size_t>(ranks));
-    RunRanks(ranks, Seed{6}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
-      const bool first = own_ranks.rank() == 0;
-      const mpc::FixedShare shared =
-          first ? mpc::FixedShare(InsecureDeal(party, weights), 16) : mpc::FixedShare();
-      const OwnRecords own = first && party.self() == c.client ? records : OwnRecords{};
-      auto got = PredictOnRanks(party, plan, shared, request, own, own_ranks);
-      const auto& counters = party.transport().counters();
-      const std::lock_guard lock(mutex);
-      EXPECT_EQ(got.has_value(), first && party.self() == c.client);
-      if (got) predictions = std::move(got);
-      sent.at(static_cast<std::size_t>(own_ranks.rank())) += counters.bytes_sent + counters.bytes_offline;
-    });
-    for (const auto bytes : sent)
-      EXPECT_EQ(bytes, PredictOnSharesCost(plan, RankRequest(request, ranks)).bytes_of_all());
-    return *predictions;
-  }
-};
+/// What rank 0 of the client gets, and checks that nobody else gets anything, of so many ranks.
+Predictions PredictedBy(int ranks, const PredictionCase& c, const RingMatrix& weights,
+                        const OwnRecords& records) {
+  const StepPlan plan = MakeStepPlan(SettingsOf(c));
+  const PredictionRequest request{.client = c.client, .rows = c.rows, .scores = c.scores};
+  std::mutex mutex;
+  std::optional<Predictions> predictions;
+  std::vector<std::uint64_t> sent(static_cast<std::size_t>(ranks));
+  RunRanks(ranks, Seed{6}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+    const bool first = own_ranks.rank() == 0;
+    const mpc::FixedShare shared =
+        first ? mpc::FixedShare(InsecureDeal(party, weights), 16) : mpc::FixedShare();
+    const OwnRecords own = first && party.self() == c.client ? records : OwnRecords{};
+    auto got = PredictOnRanks(party, plan, shared, request, own, own_ranks);
+    const auto& counters = party.transport().counters();
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(got.has_value(), first && party.self() == c.client);
+    if (got) predictions = std::move(got);
+    sent.at(static_cast<std::size_t>(own_ranks.rank())) += counters.bytes_sent + counters.bytes_offline;
+  });
+  for (const auto bytes : sent)
+    EXPECT_EQ(bytes, PredictOnSharesCost(plan, RankRequest(request, ranks)).bytes_of_all());
+  return *predictions;
+}
+
+using RankPredictionTest = testing::TestWithParam<PredictionCase>;
 
 // 50 rows of at most 60, or of more: the last machine, or two, may have none.
 TEST_P(RankPredictionTest, TellsTheClientWhatOneMachineDoes) {
@@ -66,6 +66,15 @@ INSTANTIATE_TEST_SUITE_P(
                     PredictionCase{"mostly_padding", {}, Loss::kOneVsRest, 3, true, 150, 2},
                     PredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
     [](const auto& info) { return info.param.name; });
+
+// More than are handed out at once, the last machine's fewer than the others'.
+TEST(RankPrediction, HandsOutRowsBlockByBlock) {
+  const PredictionCase c{"", {}, Loss::kOneVsRest, 3, true, 3 * kHeldOutBlock};
+  const RingMatrix weights = RandomSigned(8, 7, 3, 16);
+  OwnRecords records = MakeRecords(SettingsOf(c), 9, static_cast<int>(c.rows) - 5);
+  records.y.clear();
+  EXPECT_EQ(PredictedBy(3, c, weights, records).scores, PredictedBy(1, c, weights, records).scores);
+}
 
 TEST(RankPrediction, RefusesMoreRowsThanDeclaredAndEndsAllRanks) {
   const StepPlan plan = MakeStepPlan(SettingsOf(PredictionCase{.name = ""}));
