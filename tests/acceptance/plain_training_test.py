@@ -1,7 +1,7 @@
 """scripts/experiments.d/plain_training.py against clear_training: the same accuracies of every way of training, at epsilons where noise
 decides them.
 
-Deviations of runs were measured on eight by plain_training.py. Means of four runs of each program differ by 5 deviations of that
+Deviations of runs were measured on 200 to 400 by plain_training.py. Means of four runs of each program differ by 5 deviations of that
 difference or less: a false alarm in two million comparisons, if accuracies are normal.
 """
 
@@ -86,17 +86,17 @@ class PlainTraining(ProgramTest):
         return means[1]
 
     def test_agrees_on_joint_training_and_its_noise(self):
-        noisy = self.check(0.049, "30", "--set", "privacy.epsilon=0.05")
-        self.assertGreater(self.check(0.005, "30"), noisy + 0.05)
+        noisy = self.check(0.041, "30", "--set", "privacy.epsilon=0.05")
+        self.assertGreater(self.check(0.006, "30"), noisy + 0.05)
 
     def test_agrees_on_baselines(self):
-        self.check(0.038, "30", "--as", "single-party", "--set", "privacy.epsilon=0.2")
-        self.check(0.023, "30", "--as", "federated", "--local-steps", "5", "--set", "local.split=sorted", "--set", "privacy.epsilon=0.2")
-        self.check(0.019, "30", "--as", "local-dp", "--set", "privacy.epsilon=30", "--set", "training.learning_rate=1.0")
+        self.check(0.034, "30", "--as", "single-party", "--set", "privacy.epsilon=0.2")
+        self.check(0.027, "30", "--as", "federated", "--local-steps", "5", "--set", "local.split=sorted", "--set", "privacy.epsilon=0.2")
+        self.check(0.023, "30", "--as", "local-dp", "--set", "privacy.epsilon=30", "--set", "training.learning_rate=1.0")
 
     def test_agrees_on_first_models(self):
         self.check(0.006, "average", "--as", "local", *LOCAL)
-        self.check(0.036, "0", "--as", "local", *LOCAL, "--set", "local.split=sorted")
+        self.check(0.031, "0", "--as", "local", *LOCAL, "--set", "local.split=sorted")
         self.check(0.008, "30", *LOCAL)
 
     def test_agrees_on_settings_side_by_side(self):
@@ -104,7 +104,7 @@ class PlainTraining(ProgramTest):
                              "10", "--times-clip", "1", "20")
         found = [float(line.split(",")[1]) for line in output.split() if line.startswith("30,")]
         means = [sum(found[place : place + 4]) / 4 for place in range(0, 16, 4)]
-        for place, (rate, clip, deviation) in enumerate(((1, 1, 0.005), (1, 20, 0.015), (10, 1, 0.011), (10, 20, 0.032))):
+        for place, (rate, clip, deviation) in enumerate(((1, 1, 0.006), (1, 20, 0.032), (10, 1, 0.012), (10, 20, 0.032))):
             alone = self.check(deviation, "30", "--times-rate", str(rate), "--times-clip", str(clip))
             self.assertLess(abs(means[place] - alone), 5 * deviation * (2 / 4) ** 0.5, means)
 
