@@ -57,7 +57,7 @@ OwnRecords HandOutRows(const OwnRecords& own, mpc::Index features, std::int64_t 
     }
     ranks.Scatter(Memory(all), Memory(part));
     const auto here = std::clamp<std::int64_t>(mine.x.rows() - first, 0, at_once);
-    mine.x.middleRows(first, here) = part.topRows(here);
+    if (here > 0) mine.x.middleRows(first, here) = part.topRows(here);
   }
   return mine;
 }

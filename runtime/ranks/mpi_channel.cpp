@@ -77,10 +77,10 @@ void MpiState::Check(int result, const char* function) const {
   throw NetworkError(party, std::string("between its ranks: ") + function + ": " + text);
 }
 
-void MpiState::End(const std::string& why, const std::exception_ptr& error) {
+void MpiState::End(std::string_view why, const std::exception_ptr& error) {
   const std::lock_guard lock(mutex_);
-  if (!ended.exchange(true)) why_ = why;
   if (!error_) error_ = error;
+  if (!ended.exchange(true)) why_ = why;  // last: there may be no memory for it
 }
 
 std::exception_ptr MpiState::error() {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpc/ranks.h"
@@ -24,8 +25,8 @@ struct MpiState {
   std::atomic<int> party{-1};  ///< whose ranks they are
 
   /// Ends all calls; the first `why` stays, and the first `error`, which is this rank's own.
-  void End(const std::string& why, const std::exception_ptr& error = nullptr);
-  /// By what this rank itself has ended all calls; null where another one has, or where none was given.
+  void End(std::string_view why, const std::exception_ptr& error = nullptr);
+  /// The error by which this rank itself has ended all calls; null where another rank has, or none was given.
   [[nodiscard]] std::exception_ptr error();
   [[noreturn]] void ThrowEnded();
   /// Throws NetworkError unless an MPI function has succeeded.

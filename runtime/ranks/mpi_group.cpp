@@ -122,6 +122,8 @@ class MpiGroup final : public RankGroup {
 
   void TakeOver() override {
     const std::lock_guard lock(mutex_);
+    // Others that know of the failure wait from now on.
+    if (self() == 0 && failure_ && !taken_over_) PostToAll(NoticeOf(Kind::kEnd, *failure_));
     taken_over_ = true;
   }
 
@@ -175,9 +177,7 @@ class MpiGroup final : public RankGroup {
   void TellOthers(const RankFailure& failure) {
     std::unique_lock lock(mutex_);
     for (int to = 1; to < channel_->count(); ++to) {
-      auto& other = others_.at(static_cast<std::size_t>(to));
-      other.told = other.told || to == failure.rank;
-      if (!other.told) Post(to, NoticeOf(Kind::kEnd, failure));
+      if (!others_.at(static_cast<std::size_t>(to)).told) Post(to, NoticeOf(Kind::kEnd, failure));
     }
     (void)changed_.wait_for(lock, kEndTelling, [this] {
       return std::all_of(others_.begin() + 1, others_.end(), [](const Other& other) { return other.told; });
@@ -186,8 +186,10 @@ class MpiGroup final : public RankGroup {
 
   void HaveRank0End(const RankFailure& failure) {
     std::unique_lock lock(mutex_);
-    if (links_ != nullptr) links_->Abort(failure.reason);
     Post(0, NoticeOf(Kind::kFailed, failure));
+    // Ahead of the links, which may take a second: what the peers lose then is not what rank 0 hears first.
+    (void)changed_.wait_for(lock, 5 * kSendersPause, [this] { return outgoing_.empty(); });
+    if (links_ != nullptr) links_->Abort(failure.reason);
     (void)changed_.wait_for(lock, kRank0Ends, [] { return false; });
     lock.unlock();
     ReportLastError(failure.cause);
@@ -263,19 +265,23 @@ class MpiGroup final : public RankGroup {
     auto& sender = others_.at(static_cast<std::size_t>(notice.rank));
     sender.heard = Clock::now();
     sender.done = sender.done || notice.kind == Kind::kDone;
-    sender.told = sender.told || notice.kind == Kind::kTold || notice.kind == Kind::kFailed;
+    sender.told = sender.told || notice.kind == Kind::kTold;
     changed_.notify_all();
     if (notice.kind == Kind::kEnded)
       state_->End(fmt::format("rank {} of this party has failed", notice.rank));
     if (notice.kind == Kind::kFailed || notice.kind == Kind::kEnd) Fail(FailureIn(notice));
     if (notice.kind != Kind::kEnd) return;
+    deadline_ = Clock::now() + kRank0Ends;
     if (links_ != nullptr) links_->Abort(notice.reason);
     Post(0, {.kind = Kind::kTold});
   }
 
-  /// The first failure stays. With mutex_.
+  /// The first failure stays, unless it is a loss that may follow from this one. With mutex_.
   void Fail(const RankFailure& failure) {
-    if (failure_) return;
+    if (failure_) {
+      failure_ = CauseAmong(failure, std::move(failure_));
+      return;
+    }
     failure_ = failure;
     deadline_ = Clock::now() + (self() == 0 ? kGoodOrder : kRank0Ends);
     state_->End(fmt::format("rank {} of this party has failed", failure.rank));
@@ -297,6 +303,7 @@ class MpiGroup final : public RankGroup {
       if (other.done || Clock::now() - other.heard < silence_) continue;
       const auto cause = fmt::format("party {}, rank {}: nothing came from rank {} for {} ms (timeouts.peer)",
                                      state_->party.load(), self(), rank, silence_.count());
+      other.told = true;  // as well as it can be
       Fail({.rank = rank, .code = kNetwork, .reason = {.code = net::AbortCode::kRankLost}, .cause = cause});
     }
   }
@@ -311,12 +318,31 @@ class MpiGroup final : public RankGroup {
       std::rethrow_exception(own);
     } catch (const RanksEnded&) {  // another rank's
     } catch (const std::exception& error) {
-      const auto failure = last_words_.explain(error);
-      if (links_ != nullptr) links_->Abort(failure.reason);
-      if (self() > 0) return Post(0, NoticeOf(Kind::kFailed, failure));
+      Tell(Explained(error));
+    } catch (...) {
+      Tell(Explained(std::runtime_error("an error of no known kind")));
+    }
+  }
+
+  [[nodiscard]] RankFailure Explained(const std::exception& error) const {
+    try {
+      return last_words_.explain(error);
+    } catch (const std::exception&) {  // for lack of memory
+      return {.rank = self(), .code = ExitCodeOf(error), .cause = CauseOf(error)};
+    }
+  }
+
+  /// This rank's own failure: to the other ranks, and then to the links, which may take a second. With
+  /// mutex_.
+  void Tell(const RankFailure& failure) {
+    if (self() == 0) {
       Fail(failure);
       PostToAll(NoticeOf(Kind::kEnd, failure));
+    } else {
+      Post(0, NoticeOf(Kind::kFailed, failure));
     }
+    SendPosted();
+    if (links_ != nullptr) links_->Abort(failure.reason);
   }
 
   /// What has ended this rank's calls ends those of the others.
@@ -340,6 +366,9 @@ class MpiGroup final : public RankGroup {
 
   /// The program has not come to its own end in time. With mutex_.
   void ReportAndEnd() {
+    // A signal may be behind what a rank has lost.
+    if (self() == 0 && last_words_.explain)
+      failure_ = CauseAmong(Explained(RanksEnded(state_->party, "it has ended")), std::move(failure_));
     if (links_ != nullptr) links_->Abort(failure_->reason);
     ReportLastError(failure_->cause);
     if (last_words_.note) last_words_.note(*failure_);

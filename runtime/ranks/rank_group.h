@@ -44,10 +44,10 @@ struct RankFailure {
 /// follow from an end that another one has begun, and an error that is no loss follows from nothing else.
 [[nodiscard]] RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first);
 
-/// What another thread calls where this rank's program does not come to its own end, or not at once.
+/// What another thread calls as soon as this rank ends the calls of all, whatever its program waits for.
 struct LastWords {
-  /// What an error is to the operator by which this rank ends the calls of all (mpc::Ranks::Abort). It is told
-  /// to the links, and to the other ranks, whatever the program waits for.
+  /// How the operator reads the error that mpc::Ranks::Abort was called with. The other ranks are told, and
+  /// the links.
   std::function<RankFailure(const std::exception&)> explain{};
   /// At rank 0: before all ends with a failure of which the program has not come to its end within 10 s.
   std::function<void(const RankFailure&)> note{};
@@ -89,7 +89,7 @@ class RankGroup {
 
   /// What the party has failed with first, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
-  /// This rank's program has come to its own end, and reports it: from now on no other thread does.
+  /// This rank's program has come to its own end, and reports it: from now on no other thread of it does.
   virtual void TakeOver() = 0;
   /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them,
   /// which it does when it has reported the failure; they report it themselves where that takes longer than

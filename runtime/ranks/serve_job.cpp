@@ -33,7 +33,7 @@ RankFailure OwnFailure(const std::exception& error, int rank, int party, bool co
           .refused_again = WouldBeRefusedAgain(error)};
 }
 
-/// Of an error that another rank's failure has made, that failure, if it becomes known.
+/// The failure of another rank that has made this error, if that becomes known; else the error itself.
 RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, bool connected) {
   if (EndedByAnother(error)) {
     if (auto first = group.Failure(kCauseComes)) return *std::move(first);

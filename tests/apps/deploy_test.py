@@ -71,6 +71,7 @@ class Deploy(unittest.TestCase):
             party = self.start_slurm_file(path, 'echo "$@" >>calls; exit 3', {"TREFOIL_RESUME": ""})
             self.assertEqual(party.wait(timeout=60), 3)
             self.assertRegex((path / "calls").read_text(), r"\A.* --out runs/first --threads 16\n\Z")
+        self.assertIn("`TREFOIL_RESUME= sbatch --no-requeue ...`", (PROJECT / "deploy/slurm/party.sbatch").read_text())
 
     def start_slurm_file(self, path, mpirun, more=()):
         for name, text in (("mpirun", mpirun), ("scontrol", "echo node0"), ("sleep", ":")):
