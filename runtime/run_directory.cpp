@@ -8,6 +8,7 @@
 #include <charconv>
 #include <ctime>
 #include <limits>
+#include <locale>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -95,6 +96,7 @@ Summary FromJson(const OrderedJson& json) {
 /// A line of progress.csv; `steps` is not in it.
 std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
   std::istringstream fields(line);
+  fields.imbue(std::locale::classic());
   ml::StepReport report;
   std::string outsider;
   std::string insider;

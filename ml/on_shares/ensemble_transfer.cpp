@@ -82,9 +82,8 @@ void ChooseIntegers(TransferPlan& plan, double smoothness) {
   const double wanted = 1 / smoothness;  // the step's length
   // |a Xᵀf| + |b w| + |c Xᵀv| is at most 3 (1 + excess) times the step's length, L and 2^(shift + f).
   // A smaller shift makes all of it smaller.
-  plan.shift =
-      std::min(kMostShift, kUpdateBits - s.fraction_bits -
-                               CeilLog2(3 * (1 + plan.series->excess) * wanted * bound));
+  plan.shift = std::min(
+      kMostShift, kUpdateBits - s.fraction_bits - CeilLog2(3 * (1 + plan.series->excess) * wanted * bound));
   const double one = std::ldexp(1.0, plan.shift);
   const double a = std::floor(wanted / static_cast<double>(s.rows) * std::ldexp(one, -s.fraction_bits));
   if (!(plan.shift >= 1 && a >= 1))
@@ -116,7 +115,8 @@ void Certify(TransferPlan& plan, const Slopes& slopes) {
   const double wrong = std::sqrt(static_cast<double>(plan.weights())) * unit +
                        length * bound * (unit + protocols::EvaluationError(kSlopes.words));
   if (!((length * (1 + plan.series->excess) * bound + wrong) / decay <= plan.largest_weight))
-    Refuse("fraction_bits", s.fraction_bits, "more, or a smaller ensemble.lambda: roundings could carry the weights away");
+    Refuse("fraction_bits", s.fraction_bits,
+           "more, or a smaller ensemble.lambda: roundings could carry the weights away");
   // Of an owner's votes for all rows; all of them where they decide the majority.
   const double moved = vote * bound * (s.majority ? static_cast<double>(s.owners) : 1);
   plan.shift_of_owner = moved / convexity;

@@ -123,9 +123,11 @@ class Party:
                             "jobs: found two that make other bytes of the records, expected jobs on the same data"
                         )
             data = {key: file for key, file in brought.items() if key.startswith("data.")}
-            if files and not data:
+            strange = [key for key in files or {} if not key.startswith(("data.", "features."))]
+            if strange or (files and not data):
+                found = ", ".join(strange or files or ())
                 raise ConfigError(
-                    f"files: found {', '.join(files)}, expected data.x and data.y, or data.file: a ledger is of records"
+                    f"files: found {found}, expected data.x and data.y, or data.file: a ledger is of records"
                 )
             words = [*words, *(word for key, file in data.items() for word in ("--input", f"{key}={file}"))]
             if command == "enter":

@@ -10,6 +10,7 @@
 
 #include "base/error_report.h"
 #include "base/secrets/locked_memory.h"
+#include "runtime/abort_reason.h"
 #include "runtime/ranks/mpi_channel.h"
 #include "runtime/ranks/rank_group.h"
 
@@ -190,7 +191,11 @@ class MpiGroup final : public RankGroup {
     // Ahead of the links, which may take a second: what the peers lose then is not what rank 0 hears first.
     (void)changed_.wait_for(lock, 5 * kSendersPause, [this] { return outgoing_.empty(); });
     if (links_ != nullptr) links_->Abort(failure.reason);
-    (void)changed_.wait_for(lock, kRank0Ends, [] { return false; });
+    deadline_ = Clock::now() + kRank0Ends;
+    while (Clock::now() < deadline_) {
+      const auto until = deadline_;  // what rank 0 says of its report puts it off
+      (void)changed_.wait_until(lock, until);
+    }
     lock.unlock();
     ReportLastError(failure.cause);
   }
@@ -308,8 +313,8 @@ class MpiGroup final : public RankGroup {
     }
   }
 
-  /// An error by which this rank has ended the calls goes on from here: its program may wait for ever for what
-  /// is under way to ranks that have heard of the end. With mutex_.
+  /// An error by which this rank has ended the calls goes on from here: its program may wait for ever for
+  /// what is under way to ranks that have heard of the end. With mutex_.
   void TellOwnError() {
     const auto own = said_error_ || failure_ ? nullptr : state_->error();
     if (own == nullptr || !last_words_.explain) return;
@@ -328,7 +333,7 @@ class MpiGroup final : public RankGroup {
     try {
       return last_words_.explain(error);
     } catch (const std::exception&) {  // for lack of memory
-      return {.rank = self(), .code = ExitCodeOf(error), .cause = CauseOf(error)};
+      return {.rank = self(), .code = ExitCodeOf(error), .reason = ReasonFor(error), .cause = CauseOf(error)};
     }
   }
 

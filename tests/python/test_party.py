@@ -145,6 +145,8 @@ def test_declares_frames_to_be_of_its_ledgers_population(party_files, tmp_path):
     assert shown["epsilon_insider"] > 1.5 * shown["jobs"][0]["epsilon_insider"]
     with pytest.raises(trefoil.DataError, match="^X: "):
         party.declare(job, june.values)
+    with pytest.raises(trefoil.ConfigError, match="^files: found dta.y, expected data.x and data.y, or data.file"):
+        party.declare(job, files={"data.file": party.file.parent / "may.csv", "dta.y": "may.csv"})
     for key in ["date.file", "evaluation.file"]:
         with pytest.raises(trefoil.ConfigError, match=f"^files: found {key}, expected data.x and data.y, or data.file"):
             party.declare(job, files={key: party.file.parent / "may.csv"})
