@@ -100,7 +100,7 @@ class RankGroup {
   }
   /// Waits until all ranks have called it; nothing is left to do for any then. Throws NetworkError. Where MPI
   /// does not end within the limit of silence, it ends the process with a warning and the code 0, of which
-  /// mpirun makes 1.
+  /// mpirun makes 1, unless it crashes or hangs then, as that of Open MPI 4.1 does now and then.
   virtual void Finish() = 0;
 
   [[nodiscard]] virtual WaitingTime waited() const = 0;

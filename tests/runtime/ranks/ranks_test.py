@@ -42,13 +42,13 @@ def forbid_locking():
         raise OSError("found a process that keeps CAP_IPC_LOCK, expected to drop it")
 
 
-def mpirun(what, ranks=RANKS, before=None):
+def mpirun(what, ranks=RANKS, before=None, timeout=120):
     """The probe's output, mpirun's exit code, and how long it took. `before` is called in mpirun's process first."""
     command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)]
     if os.geteuid() == 0:
         command.insert(1, "--allow-run-as-root")
     begin = time.monotonic()
-    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=120, preexec_fn=before)
+    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=timeout, preexec_fn=before)
     return done.stdout + done.stderr, done.returncode, time.monotonic() - begin
 
 
@@ -102,7 +102,14 @@ class Ranks(unittest.TestCase):
         self.assertLess(seconds, 30)
 
     def test_a_rank_that_does_not_come_to_the_end_is_warned_of(self):
-        output, code, seconds = mpirun("unended")
+        # Where a process leaves MPI without its end, mpirun of Open MPI 4.1 itself crashes or hangs in one of ten cases.
+        for _ in range(6):
+            try:
+                output, code, seconds = mpirun("unended", timeout=30)
+            except subprocess.TimeoutExpired:
+                continue
+            if code != 139:
+                break
         self.assertIn("trefoil: warning: party 2, rank 0: all ranks are done, but MPI has not ended within 4000 ms (timeouts.peer)\n",
                       output)
         self.assertEqual(code, 1, output)  # mpirun's, of a process that ends with 0 and not by MPI
