@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/secrets/check_openssl.h"
 #include "base/secrets/random.h"
 #include "mpc/simd/bit_kernels.h"
 #include "mpc/simd/elementwise_kernels.h"
@@ -40,9 +41,7 @@ SessionTag TagOf(const std::array<net::Bytes, net::kParties>& publics) {
   return tag;
 }
 
-void CheckOpenSsl(int result) {
-  if (result != 1) throw std::runtime_error("AES-128-CTR failed in OpenSSL");
-}
+void CheckAes(int result) { CheckOpenSsl(result, "AES-128-CTR failed in OpenSSL"); }
 
 }  // namespace
 
@@ -50,14 +49,14 @@ class Prss::Cipher {
  public:
   explicit Cipher(const SecretKey& key) : context_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
     if (!context_) throw std::bad_alloc();
-    CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), EVP_aes_128_ctr(), nullptr, key.bytes().data(), nullptr));
+    CheckAes(EVP_EncryptInit_ex(context_.get(), EVP_aes_128_ctr(), nullptr, key.bytes().data(), nullptr));
   }
 
   void Start(Purpose purpose, OperationId operation) {
     std::array<unsigned char, kBlockBytes> block{};
     block[0] = static_cast<unsigned char>(purpose);
     for (std::size_t i = 0; i < 8; ++i) block[1 + i] = static_cast<unsigned char>(operation >> (8 * i));
-    CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), nullptr, nullptr, nullptr, block.data()));
+    CheckAes(EVP_EncryptInit_ex(context_.get(), nullptr, nullptr, nullptr, block.data()));
   }
 
   /// The next words of the stream that was started last.
@@ -67,7 +66,7 @@ class Prss::Cipher {
     for (std::size_t left = out.size_bytes(); left > 0;) {
       const auto chunk = static_cast<int>(std::min(left, kZeros.size()));
       int written = 0;
-      CheckOpenSsl(EVP_EncryptUpdate(context_.get(), bytes, &written, kZeros.data(), chunk));
+      CheckAes(EVP_EncryptUpdate(context_.get(), bytes, &written, kZeros.data(), chunk));
       bytes += written;
       left -= static_cast<std::size_t>(written);
     }

@@ -1,12 +1,22 @@
 #include "base/secrets/random.h"
 
+#include <openssl/evp.h>
 #include <sodium.h>
 
 #include <array>
+#include <new>
 #include <stdexcept>
-#include <utility>
+
+#include "base/secrets/check_openssl.h"
 
 namespace trefoil {
+namespace {
+
+constexpr std::array<unsigned char, 4096> kZeros{};
+
+void CheckChaCha(int result) { CheckOpenSsl(result, "ChaCha20 failed in OpenSSL"); }
+
+}  // namespace
 
 void InitialiseSodium() {
   if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised");
@@ -25,24 +35,24 @@ SecretKey RandomKey() {
 
 RandomStream RandomStream::FromSystem() { return RandomStream(RandomKey()); }
 
-RandomStream::RandomStream(SecretKey key)
-    : key_(std::move(key)), buffer_(kBlockWords), position_(kBlockWords) {}
+RandomStream::RandomStream(const SecretKey& key)
+    : cipher_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free), buffer_(kBlockWords), position_(kBlockWords) {
+  if (!cipher_) throw std::bad_alloc();
+  CheckChaCha(EVP_EncryptInit_ex(cipher_.get(), EVP_chacha20(), nullptr, key.bytes().data(), nullptr));
+}
 
 RandomStream::~RandomStream() { Wipe(buffer_); }
 
-std::uint64_t RandomStream::NextWord() {
-  if (position_ == kBlockWords) Refill();
-  return std::exchange(buffer_[position_++], 0);
-}
-
 void RandomStream::Refill() {
-  // The nonce counts blocks of the buffer's size, so no part of the key stream is used twice.
-  std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce{};
-  for (std::size_t i = 0; i < nonce.size(); ++i)
-    nonce[i] = static_cast<unsigned char>(next_block_ >> (8 * i));
+  // The nonce counts blocks of the buffer's size, so no part of the key stream is used twice; the counter, of 64
+  // bits ahead of it, begins at zero.
+  std::array<unsigned char, 16> start{};
+  for (std::size_t i = 0; i < 8; ++i) start[8 + i] = static_cast<unsigned char>(next_block_ >> (8 * i));
   ++next_block_;
-  crypto_stream_chacha20(reinterpret_cast<unsigned char*>(buffer_.data()),
-                         kBlockWords * sizeof(std::uint64_t), nonce.data(), key_.bytes().data());
+  int written = 0;
+  CheckChaCha(EVP_EncryptInit_ex(cipher_.get(), nullptr, nullptr, nullptr, start.data()));
+  CheckChaCha(EVP_EncryptUpdate(cipher_.get(), reinterpret_cast<unsigned char*>(buffer_.data()), &written,
+                                kZeros.data(), static_cast<int>(kZeros.size())));
   position_ = 0;
 }
 

@@ -3,14 +3,12 @@
 #include <openssl/evp.h>
 #include <sodium.h>
 
-#include <stdexcept>
+#include "base/secrets/check_openssl.h"
 
 namespace trefoil {
 namespace {
 
-void CheckOpenSsl(int result) {
-  if (result != 1) throw std::runtime_error("OpenSSL cannot compute SHA-256");
-}
+void CheckHash(int result) { CheckOpenSsl(result, "SHA-256 failed in OpenSSL"); }
 
 }  // namespace
 
@@ -22,16 +20,16 @@ std::string ToHex(std::span<const std::uint8_t> bytes) {
 }
 
 Sha256::Sha256() : state_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-  CheckOpenSsl(state_ ? EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr) : 0);
+  CheckHash(state_ ? EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr) : 0);
 }
 
 void Sha256::Update(std::string_view bytes) {
-  CheckOpenSsl(EVP_DigestUpdate(state_.get(), bytes.data(), bytes.size()));
+  CheckHash(EVP_DigestUpdate(state_.get(), bytes.data(), bytes.size()));
 }
 
 std::array<std::uint8_t, 32> Sha256::Digest() {
   std::array<std::uint8_t, 32> digest{};
-  CheckOpenSsl(EVP_DigestFinal_ex(state_.get(), digest.data(), nullptr));
+  CheckHash(EVP_DigestFinal_ex(state_.get(), digest.data(), nullptr));
   return digest;
 }
 
