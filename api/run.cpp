@@ -12,8 +12,8 @@
 namespace trefoil {
 namespace {
 
-/// As the program `trefoil` does: a write that fails is an error, or is ignored; it does not end the process. A
-/// handler of the calling program's stays.
+/// As the program `trefoil` does: a write that fails is an error, or is ignored; it does not end the process.
+/// A handler of the calling program's stays.
 void IgnoreUnlessHandled(int signal) {
   struct sigaction action {};
   if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)

@@ -3,7 +3,7 @@
 
 namespace trefoil {
 
-/// Throws std::runtime_error unless a function of OpenSSL's libcrypto has succeeded; `what` is what it was to do.
+/// Throws std::runtime_error with this text unless a function of OpenSSL's libcrypto has succeeded.
 inline void CheckOpenSsl(int result, const char* what) {
   if (result != 1) throw std::runtime_error(what);
 }

@@ -44,8 +44,8 @@ RandomStream::RandomStream(const SecretKey& key)
 RandomStream::~RandomStream() { Wipe(buffer_); }
 
 void RandomStream::Refill() {
-  // The nonce counts blocks of the buffer's size, so no part of the key stream is used twice; the counter, of 64
-  // bits ahead of it, begins at zero.
+  // The nonce counts blocks of the buffer's size, so no part of the key stream is used twice; the counter, of
+  // 64 bits ahead of it, begins at zero.
   std::array<unsigned char, 16> start{};
   for (std::size_t i = 0; i < 8; ++i) start[8 + i] = static_cast<unsigned char>(next_block_ >> (8 * i));
   ++next_block_;

@@ -22,9 +22,9 @@ void FillRandom(std::span<std::uint8_t> out);
 [[nodiscard]] SecretKey RandomKey();
 
 /// A cryptographic stream of private random words, for a party's own coins and noise: ChaCha20 with a nonce
-/// and a counter of 64 bits, a nonce for each 4,096 bytes. By OpenSSL, which with the processor's widest vectors
-/// makes three times as many as libsodium. Production code seeds it from the operating system; only tests pass
-/// a key of their own. Not thread-safe: one stream per thread.
+/// and a counter of 64 bits, a nonce for each 4,096 bytes. By OpenSSL, which makes three times as many as
+/// libsodium with the processor's widest vectors. Production code seeds it from the operating system; only
+/// tests pass a key of their own. Not thread-safe: one stream per thread.
 class RandomStream {
  public:
   /// A stream with a fresh key from the operating system.

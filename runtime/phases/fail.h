@@ -7,8 +7,8 @@
 
 namespace trefoil::runtime {
 
-/// `error` as the operator reads it, of a party of several machines as an error of rank 0; a NetworkError that
-/// a signal has brought about as that signal.
+/// `error` as the operator reads it, of a party of several machines as an error of rank 0; a NetworkError
+/// that a signal has brought about as that signal.
 [[nodiscard]] RankFailure FailureOf(PartyRun& run, const std::exception& error);
 
 /// Ends a run that has failed before its peers were met, and tells those that come. Returns what its other

@@ -174,8 +174,9 @@ void Unsent(RankGroup& group) {
       });
 }
 
-/// Rank 0 fails while the others send it what it does not take any more, and a second thread of its own, which
-/// it has to wait for, hands out in a call that the others never come to: begun before, or behind the failure.
+/// Rank 0 fails while the others send it what it does not take any more, and a second thread of its own,
+/// which it has to wait for, hands out in a call that the others never come to: begun before, or behind the
+/// failure.
 void FailWhileHandingOut(RankGroup& group, std::chrono::milliseconds begins) {
   constexpr std::size_t kMany = 1'000'000;
   auto& ranks = group.ranks();
