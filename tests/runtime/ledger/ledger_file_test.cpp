@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
 
-
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/outward_text.h"
