@@ -318,8 +318,7 @@ void AddLedgerOpen(CLI::App& command, Action& action, jobs::JobTypes types) {
     one.add_flag("--evaluation", options->evaluation, "Its [evaluation_ledger] and [evaluation] instead");
     one.add_option("--input", options->inputs,
                    "KEY=FILE, as data.file=march.csv: a file, by its path from here, in place of those that "
-                   "the party "
-                   "file names there; may be repeated")
+                   "the party file names there; may be repeated")
         ->allow_extra_args(false);
   };
   auto* init = command.add_subcommand("init", "Open a ledger: fix how its jobs are composed");

@@ -158,10 +158,8 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
   v("lost_steps_max", s.lost_steps_max, WholeInterval{0, 1'000'000'000},
     Default(s.steps / 10).Said("a tenth of `steps`").LeftOut(),
     "Once more steps than these have been lost, or, whatever this is, more than one noisy evaluation or "
-    "release "
-    "before the first step, a second session from one checkpoint wants `--again`. Not in the hash while it "
-    "has "
-    "its default.");
+    "release before the first step, a second session from one checkpoint wants `--again`. Not in the hash "
+    "while it has its default.");
   v("steps_ahead", s.steps_ahead, WholeInterval{0, 1'000}, Default(2),
     "Owners' batches and dealt material of at most so many later steps are made and sent in the background, "
     "and wait in the receivers' memory; 0: all in line.");
