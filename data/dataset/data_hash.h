@@ -17,7 +17,9 @@ namespace trefoil::data {
 class SameData {
  public:
   /// Before the first reading. Throws as DataHash.
-  void Add(const DataFiles& files) { hashes_.emplace_back(files, DataHash(files)); }
+  void Add(const DataFiles& files) { Add(files, DataHash(files)); }
+  /// The same of files whose DataHash is known.
+  void Add(const DataFiles& files, std::string hash) { hashes_.emplace_back(files, std::move(hash)); }
   /// After each reading, and whenever it matters. Throws DataError naming the first data set that has another
   /// DataHash than when it was added, and as DataHash; says nothing of the hashes, by which data could be
   /// guessed.

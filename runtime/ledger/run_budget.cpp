@@ -108,12 +108,11 @@ std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& da
       .population = of.ledger.population, .data = data, .records = {.key = TagKeyOf(of.party), .tags = {}}};
   claim.known = KnownRecords(of.ledger.file).Knows(claim);
   if (claim.known) return claim;
-  claim.records = TagsOf(of.party, of.files);
   // Or the records of one file would stand under the hash of another, and never be looked at again.
-  if (data::DataHash(of.files) != data)
-    throw DataError(of.files.place().string() +
-                    ": found other data than were read at first, expected the same: begin again "
-                    "when nobody replaces them");
+  data::SameData same;
+  same.Add(of.files, data);
+  claim.records = TagsOf(of.party, of.files);
+  same.Require();
   return claim;
 }
 
