@@ -40,6 +40,9 @@ constexpr double kSecondsPerMultipliedElement = 7e-9;    // beyond, at least: bo
 constexpr double kSecondsPerEpsilon = 0.12;              // of loss distributions, both adversaries
 constexpr double kEpsilonsOfCalibration = 8;             // which computes one adversary's, some sixteen times
 constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
+// Of a party's own training, in double precision.
+constexpr double kSecondsPerLocalElement = 10e-9;  // of a batch: read, encoded, converted
+constexpr double kSecondsPerLocalMultiplyAdd = 0.9e-9;
 // Of sessions that are no trainings, whose rounds are short and follow on one another.
 constexpr double kSecondsPerRound = 0.2e-3;       // threads that wake
 constexpr double kSecondsPerWaitedByte = 3.4e-9;  // of the party that sends most, in each part
@@ -143,6 +146,17 @@ double FirstSeconds(const StepPlan& plan, std::int64_t rows) {
          (HasNarrowRows(plan) ? kSecondsPerFirstPackedElement : kSecondsPerFirstElement);
 }
 
+/// Of the training of a party with a third of all rows on its own records, all three at the same time.
+double LocalSeconds(const StepPlan& plan) {
+  if (!plan.settings.initialisation) return 0;
+  const LocalSettings& local = plan.settings.initialisation->local;
+  const auto weights = static_cast<double>(ShapeOfWeights(plan).weights());
+  const double element = local.expected_batch * static_cast<double>(plan.settings.features + 1);
+  return local.steps *
+         (element * kSecondsPerLocalElement +
+          2 * local.expected_batch * weights * kSecondsPerLocalMultiplyAdd + weights * kSecondsPerDraw);
+}
+
 /// What a session computes of epsilon, where that takes long: Gaussians that nothing samples have a formula.
 double EpsilonSeconds(const TrainingSettings& settings) {
   if (settings.accountant != dp::AccountantKind::kPld || settings.sampling == Sampling::kFull) return 0;
@@ -185,7 +199,7 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                            DpSgdStepSeconds(plan, rows);
   const mpc::Cost before = SetUpCost(plan, ranks);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
-                            FirstSeconds(plan, rows) + EpsilonSeconds(settings);
+                            FirstSeconds(plan, rows) + LocalSeconds(plan) + EpsilonSeconds(settings);
   return protocols::ExpectedSeconds(before, setting_up / link.speed, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing / link.speed, link);
 }

@@ -8,8 +8,7 @@ Usage: check_plan.py TREFOIL FOLDER RTT_MS MBIT [RANKS [PLAN OPTION ...]]
   RANKS    of each party, by default 1. The plan is for a host each; here all compute on one, so that the seconds that one
            rank is planned to compute count as often as there are ranks, and each has its share of the link.
 Exit code: 0 if rounds and bytes are within a tenth, and planned are 0.75 to 1.33 of the measured seconds; 1 otherwise. Time is
-compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up. Nor is that of
-jobs with [initialisation].
+compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up.
 """
 
 import csv
@@ -19,7 +18,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tomllib
 
 LARGEST_SHARE = 1.1
 LARGEST_TIME = 4 / 3
@@ -39,17 +37,11 @@ def lane_bytes(out):
         return int([row["bytes_sent"] for row in csv.DictReader(file)][-1])
 
 
-def has_local_models(folder):
-    """Whose training no plan counts."""
-    job = tomllib.loads((folder / "job.toml").read_text())
-    return job.get("initialisation", {}).get("method", "none") != "none"
-
-
 def speed_of(trefoil, rtt, mbit, folders):
     logarithms = []
     for folder in map(pathlib.Path, folders):
         seconds = json.loads((folder / "party-0/out/summary.json").read_text())["cost"]["seconds"]
-        if seconds > START_UP and not has_local_models(folder):
+        if seconds > START_UP:
             logarithms.append(math.log(planned(trefoil, folder, rtt, mbit, 1)["seconds"] / seconds))
     return math.exp(statistics.mean(logarithms))
 
@@ -74,7 +66,7 @@ def main():
     seconds = summaries[0]["seconds"]
     steps = f"{summaries[0]['steps']} steps, " if run["form"] and "steps" in summaries[0] else ""
     form = f"{run['form']} form, " if run["form"] else ""
-    timed = max(seconds, expected) > START_UP and not has_local_models(folder)
+    timed = max(seconds, expected) > START_UP
     ratio = expected / seconds
     print(f"{form}{steps}planned {run['rounds']} rounds, {run['bytes_sent'][0] / 1e6:.1f} MB, {expected:.1f} s, "
           f"measured {rounds}, {sent[0] / 1e6:.1f} MB, {seconds:.1f} s" + (f", ratio {ratio:.2f}" if timed else " (not compared)"))

@@ -178,6 +178,21 @@ TEST(PlannedRunSeconds, CountRowsThatArePutTogetherOfColumns) {
   EXPECT_NEAR((many - few) / 10'000, joined * (40e-9 + 25e-9) + shared * 8 / 3 * 17e-9, joined * 2e-9);
 }
 
+/// Of its rows each party reads, encodes and multiplies some in each of its own steps, and draws noise.
+TEST(PlannedRunSeconds, CountThePartiesOwnTrainings) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sigma = 2;
+  settings.initialisation = InitialisationSettings{
+      .local = {.steps = 1, .expected_batch = 20, .learning_rate = 1, .clip = 1, .sigma = 2}};
+  const double one = Computing(settings);
+  settings.initialisation->local.steps = 101;
+  const double step = (Computing(settings) - one) / 100;
+  const StepPlan plan = MakeStepPlan(settings);
+  const auto inputs = static_cast<double>(settings.features + 1);
+  const auto columns = static_cast<double>(plan.columns);
+  EXPECT_NEAR(step, 20 * inputs * (10e-9 + columns * 1.8e-9) + inputs * columns * 350e-9, 1e-9);
+}
+
 TEST(SessionCost, IsThatOfAllPartsAfterTheKeys) {
   SessionCost session;
   EXPECT_EQ(session.total().rounds, protocols::AgreeOnKeysCost().rounds());
