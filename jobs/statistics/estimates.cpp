@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "jobs/gaussian_target.h"
@@ -11,6 +12,7 @@ namespace trefoil::jobs {
 namespace {
 
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 using mpc::Index;
 
 /// What was opened, in records.
@@ -160,20 +162,53 @@ NoisyNumber CorrelationOf(const StatisticsLayout& layout, const LaidPair& pair, 
   return {.value = value, .noise = std::min(1.0, std::sqrt(squares))};
 }
 
+Eigen::SelfAdjointEigenSolver<MatrixXd> EigenOf(const MatrixXd& symmetric) {
+  Eigen::SelfAdjointEigenSolver<MatrixXd> solver(symmetric);
+  Require(solver.info() == Eigen::Success, "AsCorrelations: eigenvalues of finite numbers");
+  return solver;
+}
+
+/// In least squares.
+MatrixXd NearestSemidefinite(const MatrixXd& symmetric) {
+  const auto solver = EigenOf(symmetric);
+  return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() *
+         solver.eigenvectors().transpose();
+}
+
+/// How much is known of each pair of columns, by the noise on its correlation.
+struct Trust {
+  explicit Trust(const MatrixXd& of_pairs) : noise(of_pairs.cwiseMax(kLeastNoise)) {
+    noise.diagonal().setConstant(std::numeric_limits<double>::infinity());
+    const double least = noise.minCoeff();
+    const VectorXd column = (least * noise.rowwise().minCoeff().cwiseInverse()).cwiseMax(kLeastWeight);
+    weights = column * column.transpose();
+    part = (least * noise.cwiseProduct(weights).cwiseInverse()).cwiseAbs2().cwiseMin(1.0);
+  }
+
+  static constexpr double kLeastNoise = 1e-9;
+  static constexpr double kLeastWeight = 1e-3;  // so that eigenvalues keep their digits
+
+  MatrixXd noise;    // off the diagonal
+  MatrixXd weights;  // of the best known pair of one column, times the same of the other
+  MatrixXd part;     // to which a pair is put back, so that what one round minimises goes by 1/noise^2
+};
+
 void Correlate(const StatisticsSettings& job, const StatisticsLayout& layout, const Sums& sums,
                const std::vector<CentredMoments>& moments, double sigma, StatisticsEstimates& estimates) {
   const auto size = static_cast<Index>(job.correlations.size());
   MatrixXd found = MatrixXd::Identity(size, size);
-  estimates.correlations_noise = MatrixXd::Zero(size, size);
+  MatrixXd noise = MatrixXd::Zero(size, size);
   auto pair = layout.correlations.begin();
   for (Index j = 0; j < size; ++j) {
     for (Index k = j + 1; k < size; ++k, ++pair) {
       const auto one = CorrelationOf(layout, *pair, sums, moments, sigma);
       found(j, k) = found(k, j) = one.value;
-      estimates.correlations_noise(j, k) = estimates.correlations_noise(k, j) = one.noise;
+      noise(j, k) = noise(k, j) = one.noise;
     }
   }
-  estimates.correlations = AsCorrelations(found);
+  estimates.correlations = AsCorrelations(found, noise);
+  const MatrixXd moved = (estimates.correlations - found).cwiseAbs();
+  estimates.correlations_noise = noise.cwiseMax(moved).cwiseMin(1.0);
 }
 
 }  // namespace
@@ -202,16 +237,27 @@ void MakeAscending(std::vector<double>& values) {
   for (const auto& block : blocks) next = std::fill_n(next, block.size, block.mean);
 }
 
-MatrixXd AsCorrelations(const MatrixXd& matrix) {
-  if (matrix.size() == 0) return matrix;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(matrix);
-  Require(solver.info() == Eigen::Success, "AsCorrelations: eigenvalues of finite numbers");
-  if (solver.eigenvalues().minCoeff() >= 0) return matrix;
-  MatrixXd kept = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() *
-                  solver.eigenvectors().transpose();
-  const Eigen::VectorXd scale = kept.diagonal().cwiseSqrt().cwiseInverse();
-  kept = scale.asDiagonal() * kept * scale.asDiagonal();
-  kept.diagonal().setOnes();
+MatrixXd AsCorrelations(const MatrixXd& matrix, const MatrixXd& noise) {
+  constexpr int kMaxRounds = 20;
+  constexpr double kLeastDiagonal = 0.01;  // so that nothing is divided by 0
+  if (matrix.size() == 0 || EigenOf(matrix).eigenvalues().minCoeff() >= 0) return matrix;
+  const Trust trust(noise);
+  MatrixXd wanted = matrix;
+  MatrixXd before = matrix;
+  MatrixXd kept;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const MatrixXd nearest =
+        NearestSemidefinite(wanted.cwiseProduct(trust.weights)).cwiseQuotient(trust.weights);
+    const VectorXd scale = nearest.diagonal().cwiseSqrt().cwiseInverse();
+    kept = scale.asDiagonal() * nearest * scale.asDiagonal();
+    kept.diagonal().setOnes();
+    if (((kept - matrix).cwiseAbs().array() <= trust.noise.array()).all()) break;
+    const VectorXd diagonal = wanted.diagonal() - nearest.diagonal() + VectorXd::Ones(matrix.rows());
+    const MatrixXd ahead = nearest + (nearest - before) * (round / (round + 3.0));
+    wanted = ahead + trust.part.cwiseProduct(matrix - ahead);
+    wanted.diagonal() = diagonal.cwiseMax(kLeastDiagonal);
+    before = nearest;
+  }
   return kept;
 }
 

@@ -44,16 +44,16 @@ struct StatisticsEstimates {
   std::vector<std::vector<double>> bins;                 ///< as layout.quantiles: counts, as they are
   std::vector<std::vector<QuantileEstimate>> quantiles;  ///< likewise, one a probability
   Eigen::MatrixXd correlations;                          ///< of job.correlations
-  Eigen::MatrixXd correlations_noise;
-  std::vector<std::vector<double>> tables;  ///< as layout.tables: counts, as they are
+  Eigen::MatrixXd correlations_noise;                    ///< or how far AsCorrelations moved them, if further
+  std::vector<std::vector<double>> tables;               ///< as layout.tables: counts, as they are
 };
 
 /// Of the noise of all three parties on a statistic's sums, in records: of the sum of z, of a count.
 [[nodiscard]] double NoiseOf(const StatisticsLayout& layout, Statistic statistic, double sigma);
 
-/// `opened` is layout.size x 1; `sigma` the noise multiplier. Correlations are those of the nearest positive
-/// semidefinite matrix by eigenvalues, scaled to a diagonal of ones. Cost: with K columns that are correlated
-/// about 10 K^3 multiplications.
+/// `opened` is layout.size x 1; `sigma` the noise multiplier. Correlations are made a positive semidefinite
+/// matrix by AsCorrelations. Cost: with K columns that are correlated about 10 K^3 multiplications, or at
+/// most 200 K^3 where pairs contradict each other.
 [[nodiscard]] StatisticsEstimates EstimatesOf(const StatisticsSettings& job, const StatisticsLayout& layout,
                                               const mpc::RingMatrix& opened, double sigma);
 
@@ -61,7 +61,13 @@ struct StatisticsEstimates {
 /// violators).
 void MakeAscending(std::vector<double>& values);
 
-/// From a symmetric matrix with ones on the diagonal, makes one that also has no eigenvalue below zero.
-[[nodiscard]] Eigen::MatrixXd AsCorrelations(const Eigen::MatrixXd& matrix);
+/// From a symmetric matrix with ones on the diagonal, makes one that also has no eigenvalue below zero (up to
+/// rounding) and is near in squares weighted by 1/noise^2, so that pairs that are badly known give way to
+/// those that are known well. `noise` is the deviation of each pair; its diagonal counts for nothing. Each of
+/// at most 20 rounds takes the nearest matrix without such eigenvalues in squares that are weighted by
+/// columns (Higham 2002, with Dykstra's correction of the diagonal), and then puts pairs back to what was
+/// found, in part, the better known the more (Nesterov 1983). The first round that moves no pair by more than
+/// its noise is the last.
+[[nodiscard]] Eigen::MatrixXd AsCorrelations(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& noise);
 
 }  // namespace trefoil::jobs

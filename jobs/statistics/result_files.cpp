@@ -17,6 +17,7 @@ constexpr const char* kMomentsFile = "moments.csv";
 constexpr const char* kQuantilesFile = "quantiles.csv";
 constexpr const char* kBinsFile = "bins.csv";
 constexpr const char* kCorrelationsFile = "correlations.csv";
+constexpr const char* kCorrelationsNoiseFile = "correlations_noise.csv";
 constexpr const char* kTablesFile = "tables.csv";
 
 std::string Number(double value) { return fmt::format("{:.10g}", value); }
@@ -194,7 +195,7 @@ std::vector<ResultFile> FilesOf(const StatisticsSettings& job, const StatisticsL
   }
   if (!layout.correlations.empty()) {
     files.push_back(Correlations(job, kCorrelationsFile, estimates.correlations, Number));
-    files.push_back(Correlations(job, "correlations_noise.csv", estimates.correlations_noise, Size));
+    files.push_back(Correlations(job, kCorrelationsNoiseFile, estimates.correlations_noise, Size));
   }
   if (!layout.tables.empty()) files.push_back(Tables(job, layout, estimates));
   return files;
@@ -210,7 +211,10 @@ ShownResults ShownStatistics(const StatisticsSettings& job, const StatisticsLayo
   if (!layout.moments.empty()) show("Means and deviations", kMomentsFile, layout.moments.size());
   if (!layout.quantiles.empty())
     show("Quantiles", kQuantilesFile, layout.quantiles.size() * job.probabilities.size());
-  if (!layout.correlations.empty()) show("Correlations", kCorrelationsFile, job.correlations.size());
+  if (!layout.correlations.empty()) {
+    show("Correlations", kCorrelationsFile, job.correlations.size());
+    show("Noise of the correlations", kCorrelationsNoiseFile, job.correlations.size());
+  }
   if (!layout.tables.empty()) ShowTables(job, layout, folder, shown.tables);
   if (!layout.quantiles.empty()) shown.plots = PlotsOf(job, layout, folder);
   return shown;

@@ -110,7 +110,7 @@ class Statistics(ProgramTest):
                 self.assertEqual((self.folder / f"run/party-{party}/out/{name}").read_bytes(), (self.folder / "run" / name).read_bytes())
         self.succeed("report", "run")
         page = (self.folder / "run/report.html").read_text()
-        for text in ("Means and deviations", "Quantiles", "Correlations", "Records by age and colour", 'aria-label="Distribution of hours"'):
+        for text in ("Means and deviations", "Quantiles", "Correlations", "Noise of the correlations", "Records by age and colour", 'aria-label="Distribution of hours"'):
             self.assertIn(text, page)
         self.succeed("local", "--job", "run/job.toml", "--data", "people", "--out", "again")
         (self.folder / "run/moments.csv").write_text("damaged\n")

@@ -5,6 +5,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -22,6 +23,7 @@ namespace trefoil::jobs {
 namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+using Eigen::MatrixXd;
 using mpc::RingMatrix;
 
 /// Records of the job: a and b with a correlation, b missing now and then, c by a's sign.
@@ -207,6 +209,69 @@ TEST(EstimatesOf, SayHowFarNoiseMovesCorrelationsOfNumbersFarFromTheMiddle) {
   }
 }
 
+/// Three columns, of which the third may miss, with their correlations alone.
+StatisticsSettings JobOfThree() {
+  const std::string always = ", low = 0, high = 1, missing = [] }, ";
+  return StatisticsWith({"data.column=[{ name = \"a\"" + always + "{ name = \"b\"" + always +
+                             "{ name = \"c\", low = 0, high = 1 }]",
+                         "statistics.correlations=[\"a\", \"b\", \"c\"]", "statistics.quantiles=[]",
+                         "statistics.table=[]"});
+}
+
+/// The sums of 10,000 records whose z have means of 0 and deviations of 1/4, and of which so many have the
+/// third column.
+RingMatrix SumsOfThree(const StatisticsLayout& layout, const std::array<double, 3>& correlations,
+                       double with_third) {
+  constexpr double kAll = 10'000;
+  constexpr double kVariance = 1.0 / 16;
+  RingMatrix whole = RingMatrix::Zero(layout.size, 1);
+  const auto put = [&](mpc::Index place, double sum) {
+    whole(place, 0) = static_cast<mpc::Word>(
+        static_cast<std::int64_t>(std::ldexp(sum * layout.FactorOf(Statistic::kCount), kStatisticsBits)));
+  };
+  put(0, kAll);
+  for (const auto& laid : layout.moments) {
+    put(laid.first + 1, (laid.may_miss ? with_third : kAll) * (1 - kVariance));
+    if (laid.may_miss) put(laid.first + 2, kAll - with_third);
+  }
+  for (std::size_t k = 0; k < correlations.size(); ++k) {
+    const auto& laid = layout.correlations[k];
+    put(laid.first, (laid.may_miss ? with_third : kAll) * correlations.at(k) * kVariance);
+    if (laid.may_miss) put(laid.first + 1, kAll - with_third);
+  }
+  return whole;
+}
+
+/// In 300 draws. The pair may be moved by its noise, and noise itself stays within 6 deviations but in one of
+/// 10^6 such tests.
+TEST(EstimatesOf, KeepACorrelationThatIsKnownWellWhereAnotherColumnIsNot) {
+  const auto job = JobOfThree();
+  const auto layout = LayoutOf(job);
+  const auto exact = SumsOfThree(layout, {0.95, 0, 0}, 20);
+  constexpr double kSigma = 2;
+  const double said = EstimatesOf(job, layout, exact, kSigma).correlations_noise(0, 1);
+  EXPECT_LT(said, 0.05);
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal(0, std::sqrt(1.5) * kSigma * kStatisticsNorm);
+  for (int k = 0; k < 300; ++k) {
+    RingMatrix noisy = exact;
+    for (mpc::Index place = 0; place < noisy.size(); ++place)
+      noisy(place, 0) += static_cast<mpc::Word>(static_cast<std::int64_t>(normal(random)));
+    EXPECT_NEAR(EstimatesOf(job, layout, noisy, kSigma).correlations(0, 1), 0.95, 7 * said) << k;
+  }
+}
+
+/// Records of which those that have the third column are other than the rest, so that no matrix has what was
+/// found of pairs.
+TEST(EstimatesOf, SayHowFarCorrelationsWereMovedWhereThatIsMoreThanNoise) {
+  const auto job = JobOfThree();
+  const auto layout = LayoutOf(job);
+  const auto found = EstimatesOf(job, layout, SumsOfThree(layout, {0.9, -0.9, 0.9}, 8000), 1e-3);
+  EXPECT_NEAR(found.correlations(0, 1), 0.9 - found.correlations_noise(0, 1), 1e-4);
+  EXPECT_NEAR(found.correlations(0, 2), -0.9 + found.correlations_noise(0, 2), 1e-4);
+  EXPECT_GT(found.correlations_noise(0, 1), 0.1);
+}
+
 TEST(EstimatesOf, StayWithinTheirRangeWhateverNoiseDoes) {
   const auto job = StatisticsWith();
   const auto layout = LayoutOf(job);
@@ -277,16 +342,41 @@ TEST(MakeAscending, IsTheLeastSquaresFit) {
   }
 }
 
+MatrixXd OfThree(double one, double other, double third) {
+  return MatrixXd{{1, one, other}, {one, 1, third}, {other, third, 1}};
+}
+
+/// One without eigenvalues below zero.
+void ExpectCorrelations(const MatrixXd& matrix) {
+  EXPECT_GE(Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix).eigenvalues().minCoeff(), -1e-9);
+  EXPECT_TRUE(matrix.diagonal().isOnes(0));
+  EXPECT_LE((matrix - matrix.transpose()).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 TEST(AsCorrelations, LeavesCorrelationsAndMendsWhatIsNone) {
-  Eigen::MatrixXd matrix(3, 3);
-  matrix << 1, 0.5, 0.2, 0.5, 1, -0.3, 0.2, -0.3, 1;
-  EXPECT_EQ(AsCorrelations(matrix), matrix);
-  matrix << 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1;
-  const auto mended = AsCorrelations(matrix);
-  EXPECT_GE(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(mended).eigenvalues().minCoeff(), -1e-12);
-  EXPECT_TRUE(mended.diagonal().isOnes(0));
-  EXPECT_NEAR(mended(0, 1), 0.5, 1e-12);
-  EXPECT_NEAR(mended(0, 2), -0.5, 1e-12);
+  const auto matrix = OfThree(0.5, 0.2, -0.3);
+  EXPECT_EQ(AsCorrelations(matrix, MatrixXd::Ones(3, 3)), matrix);
+  for (const double noise : {1.0, 0.1, 0.0}) {
+    const auto mended = AsCorrelations(OfThree(0.9, -0.9, 0.9), MatrixXd::Constant(3, 3, noise));
+    ExpectCorrelations(mended);
+    EXPECT_NEAR(mended(0, 1), 0.5, 1e-12) << noise;
+    EXPECT_NEAR(mended(0, 2), -0.5, 1e-12) << noise;
+  }
+}
+
+TEST(AsCorrelations, LeavesPairsThatAreKnownWellToTheirNoise) {
+  // Of a third column nothing is known.
+  const auto rare = AsCorrelations(OfThree(0.95, 1, -1), OfThree(0.01, 1, 1));
+  ExpectCorrelations(rare);
+  EXPECT_NEAR(rare(0, 1), 0.95, 0.01);
+  // Two columns never have their values in the same record.
+  for (const double noise : {0.05, 0.001}) {
+    const auto apart = AsCorrelations(OfThree(0.9, 0.9, -1), OfThree(noise, noise, 1));
+    ExpectCorrelations(apart);
+    EXPECT_NEAR(apart(0, 1), 0.9, noise);
+    EXPECT_NEAR(apart(0, 2), 0.9, noise);
+    EXPECT_GT(apart(1, 2), 0.4);  // 2 * 0.85^2 - 1, without which the others cannot be
+  }
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class StatisticsFilesTest : public testing::Test {
     estimates_.bins = {{-1.5, 2}, {3, 4}};
     estimates_.quantiles = {{{.value = 0.5, .rank_noise = 0.01}}, {{.value = 2, .rank_noise = 0.02}}};
     estimates_.correlations = Eigen::MatrixXd::Identity(2, 2);
-    estimates_.correlations_noise = Eigen::MatrixXd::Zero(2, 2);
+    estimates_.correlations_noise = Eigen::MatrixXd{{0, 0.5}, {0.5, 0}};
     estimates_.tables = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {13, 14, 15, 16}};
     for (const auto& file : FilesOf(job_, layout_, estimates_)) {
       names_.push_back(file.name);
@@ -66,11 +66,12 @@ TEST_F(StatisticsFilesTest, AreShownAsTablesAndPlots) {
     titles.push_back(table.title);
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.head.size());
   }
-  EXPECT_THAT(titles, ElementsAre("Means and deviations", "Quantiles", "Correlations", "Records by a and c",
-                                  "Records by c"));
-  EXPECT_THAT(shown.tables[3].head, ElementsAre("a", "x", "y", "z", "(missing)"));
-  EXPECT_THAT(shown.tables[3].rows[1], ElementsAre("-2 to below 3.5", "5", "6", "7", "8"));
-  EXPECT_THAT(shown.tables[4].rows[3], ElementsAre("(missing)", "16"));
+  ASSERT_THAT(titles, ElementsAre("Means and deviations", "Quantiles", "Correlations",
+                                  "Noise of the correlations", "Records by a and c", "Records by c"));
+  EXPECT_THAT(shown.tables[3].rows[0], ElementsAre("a", "0", "0.5"));
+  EXPECT_THAT(shown.tables[4].head, ElementsAre("a", "x", "y", "z", "(missing)"));
+  EXPECT_THAT(shown.tables[4].rows[1], ElementsAre("-2 to below 3.5", "5", "6", "7", "8"));
+  EXPECT_THAT(shown.tables[5].rows[3], ElementsAre("(missing)", "16"));
   ASSERT_EQ(shown.plots.size(), 2U);
   EXPECT_EQ(shown.plots[0].range, (std::pair{-10.0, 10.0}));
   EXPECT_THAT(shown.plots[0].points, ElementsAre(std::pair{-5.0, 0.0}, std::pair{5.0, 2.0}));
