@@ -107,12 +107,14 @@ std::size_t ValueOf(const StatisticsLayout& layout, std::size_t column, std::siz
   return static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end(), cell.scaled) - edges.begin());
 }
 
-Index BinOf(const StatisticsLayout& layout, const ScaledNumbers& numbers, const StatisticsCell& cell) {
-  // The product is exact, and the quotient rounded once: a number on the border of two bins is in the upper
-  // one.
-  const double bin =
-      std::floor(static_cast<double>(cell.scaled) * static_cast<double>(layout.bins) / numbers.range);
-  return std::min(static_cast<Index>(bin), static_cast<Index>(layout.bins) - 1);
+Index BinOf(const ScaledNumbers& numbers, const StatisticsCell& cell) {
+  const auto& borders = numbers.borders;
+  return std::upper_bound(borders.begin(), borders.end(), cell.scaled) - borders.begin();
+}
+
+/// As ColumnEncoder makes it of the column's numbers, so that what is equal stays equal.
+float Scaled(double value, const StatisticsColumn& column, double scale) {
+  return static_cast<float>((value - column.low) / scale);
 }
 
 }  // namespace
@@ -123,9 +125,12 @@ ScaledNumbers ScaleOf(const StatisticsColumn& column) {
   const double range = std::frexp(column.high - column.low, &exponent);
   numbers.range = static_cast<float>(std::ldexp(range, -kRoom));
   numbers.scale = std::ldexp(1.0, exponent + kRoom);
-  for (const double edge : column.column.edges)
-    numbers.edges.push_back(static_cast<float>((edge - column.low) / numbers.scale));
+  for (const double edge : column.column.edges) numbers.edges.push_back(Scaled(edge, column, numbers.scale));
   return numbers;
+}
+
+double BorderOf(const StatisticsColumn& column, std::int64_t bin, std::int64_t bins) {
+  return column.low + (column.high - column.low) * (static_cast<double>(bin) / static_cast<double>(bins));
 }
 
 StatisticsLayout LayoutOf(const StatisticsSpec& job) {
@@ -142,9 +147,14 @@ StatisticsLayout LayoutOf(const StatisticsSpec& job) {
     layout.moments.push_back(
         {.column = column, .first = places.Take(may_miss ? 3 : 2), .may_miss = may_miss});
   }
-  for (const auto& name : job.quantiles)
-    layout.quantiles.push_back(
-        {.column = ColumnOf(job, name), .first = places.Take(static_cast<std::size_t>(job.bins))});
+  for (const auto& name : job.quantiles) {
+    const auto column = ColumnOf(job, name);
+    layout.quantiles.push_back({.column = column, .first = places.Take(static_cast<std::size_t>(job.bins))});
+    auto& numbers = layout.numbers[column];
+    for (std::int64_t bin = 1; bin < job.bins; ++bin)
+      numbers.borders.push_back(
+          Scaled(BorderOf(job.columns[column], bin, job.bins), job.columns[column], numbers.scale));
+  }
   LayPairs(job, layout, places);
   for (const auto& table : job.tables) layout.tables.push_back(LayTable(job, table, places));
   layout.size = places.next();
@@ -205,7 +215,7 @@ void VectorOf(const StatisticsLayout& layout, const std::vector<StatisticsCell>&
   factor = layout.FactorOf(Statistic::kQuantiles);
   for (const auto& [column, first] : layout.quantiles) {
     if (!cells[column].missing)
-      entries.push_back({first + BinOf(layout, layout.numbers[column], cells[column]), factor});
+      entries.push_back({first + BinOf(layout.numbers[column], cells[column]), factor});
   }
   factor = layout.FactorOf(Statistic::kCorrelations);
   for (const auto& [one, other, first, may_miss] : layout.correlations) {

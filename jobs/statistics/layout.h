@@ -29,8 +29,13 @@ struct ScaledNumbers {
   double scale = 1;
   float range = 1;  ///< of `high`: from 2^-91 to 2^-90
   std::vector<float> edges{};
+  std::vector<float> borders{};  ///< between two bins each, where the column has quantiles
 };
+/// Without borders.
 [[nodiscard]] ScaledNumbers ScaleOf(const StatisticsColumn& column);
+
+/// Where a bin begins, and the one before it ends.
+[[nodiscard]] double BorderOf(const StatisticsColumn& column, std::int64_t bin, std::int64_t bins);
 
 /// z = -1 at low, 1 at high. Adds z, 1 - z^2, and where a value may be missing a third number, which is 1 in
 /// place of both where it is.
@@ -40,7 +45,7 @@ struct LaidMoments {
   bool may_miss;
 };
 
-/// Adds 1 to the bin of the number; nothing where it is missing.
+/// Adds 1 to the bin of the number, on a border to the upper one; nothing where it is missing.
 struct LaidBins {
   std::size_t column;
   mpc::Index first;

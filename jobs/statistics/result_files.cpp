@@ -66,8 +66,7 @@ ResultFile Bins(const StatisticsSettings& job, const StatisticsLayout& layout,
   for (std::size_t k = 0; k < layout.quantiles.size(); ++k) {
     const auto& column = job.columns[layout.quantiles[k].column];
     const auto edge = [&](std::size_t bin) {
-      const double part = static_cast<double>(bin) / static_cast<double>(layout.bins);
-      return Number(column.low + (column.high - column.low) * part);
+      return Number(BorderOf(column, static_cast<std::int64_t>(bin), layout.bins));
     };
     for (std::size_t bin = 0; bin < estimates.bins[k].size(); ++bin)
       file.text += Line({column.column.name, edge(bin), edge(bin + 1), Number(estimates.bins[k][bin])});

@@ -4,11 +4,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <set>
 
 #include "base/error.h"
+#include "data/columns/column_encoder.h"
+#include "jobs/statistics/own_sum.h"
 #include "ml/noise/noisy_sum.h"
 #include "tests/jobs/statistics/statistics_job.h"
 #include "tests/support/error_text.h"
@@ -119,15 +122,27 @@ TEST(StatisticsLayout, SharesTheBudgetByWeights) {
   EXPECT_NEAR(std::pow(layout.FactorOf(Statistic::kMoments), -2), 1 + 2 + 4 * 2 + 1 + 2, 1e-9);
 }
 
+/// Numbers as a file has them, in steps of a bin: whole ones, and decimals, which no float has exactly.
 TEST(StatisticsLayout, PutsNumbersOnTheBorderOfTwoBinsIntoTheUpperOne) {
-  const char* changed = "data.column=[{ name = \"age\", low = 17.0, high = 90.0 }]";
-  const auto layout = LayoutOf(StatisticsWith({changed, "statistics.bins=73", "statistics.correlations=[]",
-                                               "statistics.table=[]", "statistics.moments=[]"}));
-  for (int age = 17; age <= 90; ++age) {
-    const auto scaled = static_cast<float>((age - 17) / layout.numbers[0].scale);
-    const auto entries = EntriesOf(layout, {{.scaled = scaled}});
-    ASSERT_EQ(entries.size(), 1U);
-    EXPECT_EQ(entries[0].place, std::min(age - 17, 72));
+  struct Range {
+    int low, high, bins;
+  };
+  for (const auto& [low, high, bins] :
+       {Range{17, 90, 73}, Range{35, 42, 70}, Range{0, 1, 10}, Range{-2, 3, 50}, Range{150, 200, 500}}) {
+    const auto job =
+        StatisticsWith({fmt::format("data.column=[{{ name = \"x\", low = {}, high = {} }}]", low, high),
+                        fmt::format("statistics.bins={}", bins), "statistics.correlations=[]",
+                        "statistics.table=[]", "statistics.moments=[]"});
+    const auto layout = LayoutOf(job);
+    const auto spec = RecordsOf(job);
+    for (int k = 0; k <= bins; ++k) {
+      const auto text = fmt::format("{:.1f}", low + static_cast<double>((high - low) * k) / bins);
+      std::array<float, 2> read{};
+      ASSERT_FALSE(data::ColumnEncoder(spec.columns[0], spec).Encode(text, read.data()));
+      const auto entries = EntriesOf(layout, {{.scaled = read[0]}});
+      ASSERT_EQ(entries.size(), 1U);
+      EXPECT_EQ(entries[0].place, std::min(k, bins - 1)) << text << " of " << low << " to " << high;
+    }
   }
 }
 
