@@ -78,8 +78,8 @@ std::string Explanation(const jobs::ModelFile& file) {
   const auto& schema = file.schema.records;
   auto text = fmt::format(
       "What one unit more of a column adds to {}, in a row that is not shortened to row_norm {}; of a value, "
-      "what having it adds. The intercept is of a record whose numbers are 0 and which has none of the "
-      "values.",
+      "what having it adds. The intercept is of a record whose numbers are 0, even where their ranges leave "
+      "that out, and which has none of the values.",
       IsOfLogarithms(file) ? "the target's natural logarithm"
       : schema.data.target ? "the target"
                            : "the logit of the class",

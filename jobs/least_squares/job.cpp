@@ -86,15 +86,15 @@ void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
                   .local = "How `local` deals the data. Not hashed."});
 }
 
-/// The row that a record of zeros makes, of categories none, before it is scaled to row_norm; zeros where
+/// The row that a record of zeros would make, of categories none, before it is scaled to row_norm and
+/// whatever ranges its columns have: it is of it that `export --format csv` writes the intercept. Zeros where
 /// features are extracted.
 Eigen::VectorXd RowOfZeros(const RecordSchema& s) {
   Eigen::VectorXd row = Eigen::VectorXd::Zero(TrainedFeatures(s));
   if (s.features.extraction.method != data::FeatureMethod::kNone) return row;
   const auto columns = data::FeatureColumns(s.data);
-  std::transform(columns.begin(), columns.end(), row.begin(), [](const data::FeatureColumn& column) {
-    return (std::min(std::max(0.0, column.low), column.high) - column.mean) / column.scale;
-  });
+  std::transform(columns.begin(), columns.end(), row.begin(),
+                 [](const data::FeatureColumn& column) { return -column.mean / column.scale; });
   return row;
 }
 

@@ -202,6 +202,20 @@ class LeastSquares(ProgramTest):
         self.write("points/train.csv", "a,b,c\n0.5,0.5,31\n")
         self.fail_with(4, "expected a number of -10 to 30", "local", "--job", "job.toml", "--data", "points", "--out", "none")
 
+    def test_an_intercept_has_the_error_at_0_whatever_the_range_of_numbers(self):
+        """Noise moves standard errors by about as much of them as it is beside the equations, a thousandth."""
+        self.rows = [(round(50 + 8 * a, 2), b) for a, b in self.rows]
+        self.write_points(self.labels, ("no", "yes"))
+        errors = []
+        for limits in ("", ", low = 40.0, high = 60.0"):
+            self.write("job.toml", JOB.replace('{ name = "a" }', f'{{ name = "a", mean = 50.0, scale = 10.0{limits} }}'))
+            self.local(out=f"run{len(errors)}")
+            self.succeed("export", "--model", f"run{len(errors)}/model.npz", "--format", "csv", "--out", f"c{len(errors)}.csv")
+            table = csv.DictReader(io.StringIO((self.folder / f"c{len(errors)}.csv").read_text()))
+            errors.append([float(row["standard_error"]) for row in table])
+        for free, limited in zip(*errors, strict=True):
+            self.assertAlmostEqual(limited / free, 1, delta=0.05)
+
     def test_releases_to_those_named_alone(self):
         self.local("--set", "release.to=[2]")
         self.assertEqual([(self.folder / f"run/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])
