@@ -1,9 +1,13 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace trefoil::jobs {
+
+/// Of a longer line some points alone are drawn.
+inline constexpr std::size_t kMaxDrawnPoints = 400;
 
 /// A line over an axis of a range of its own.
 struct ShownPlot {

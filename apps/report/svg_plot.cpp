@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "apps/report/html.h"
+#include "jobs/shown_results.h"
 
 namespace trefoil::apps {
 namespace {
@@ -18,7 +19,6 @@ constexpr double kRight = 16;
 constexpr double kTop = 34;
 constexpr double kBottom = 48;
 constexpr double kTick = 5;
-constexpr std::size_t kMaxPoints = 400;
 
 struct Frame {
   std::vector<double> x_ticks;
@@ -83,7 +83,8 @@ std::string Axes(const Plot& plot, const Frame& frame) {
 std::string Polyline(const PlotLine& line, const Frame& frame, std::size_t number) {
   std::string points;
   const std::size_t count = line.points.size();
-  const std::size_t every = std::max<std::size_t>(1, (count + kMaxPoints - 1) / kMaxPoints);
+  const std::size_t every =
+      std::max<std::size_t>(1, (count + jobs::kMaxDrawnPoints - 1) / jobs::kMaxDrawnPoints);
   for (std::size_t k = 0; k < count; ++k) {
     if (k % every != 0 && k + 1 != count) continue;
     const auto& [x, y] = line.points[k];

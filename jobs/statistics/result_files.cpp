@@ -130,6 +130,7 @@ double NumberIn(const std::string& field, const fs::path& path) {
   return value;
 }
 
+/// Neighbouring bins are joined where there are more than are drawn, so that none is left out.
 std::vector<ShownPlot> PlotsOf(const StatisticsSettings& job, const StatisticsLayout& layout,
                                const fs::path& folder) {
   const auto path = folder / kBinsFile;
@@ -137,6 +138,7 @@ std::vector<ShownPlot> PlotsOf(const StatisticsSettings& job, const StatisticsLa
   const auto lines = ReadLines(path, layout.quantiles.size() * bins);
   std::vector<ShownPlot> plots;
   if (lines.empty()) return plots;
+  const auto joined = (bins + kMaxDrawnPoints - 1) / kMaxDrawnPoints;
   auto line = lines.begin() + 1;
   for (const auto& laid : layout.quantiles) {
     const auto& column = job.columns[laid.column];
@@ -146,10 +148,13 @@ std::vector<ShownPlot> PlotsOf(const StatisticsSettings& job, const StatisticsLa
                                               .range = {column.low, column.high},
                                               .points = {}});
     const double width = (column.high - column.low) / static_cast<double>(layout.bins);
-    for (std::size_t bin = 0; bin < bins; ++bin, ++line) {
+    for (std::size_t bin = 0; bin < bins; bin += joined) {
+      const auto count = static_cast<double>(std::min(joined, bins - bin));
+      double sum = 0;
+      for (auto k = bin; k < std::min(bin + joined, bins); ++k) sum += NumberIn((line++)->back(), path);
       // What noise has brought below zero is drawn at zero.
-      const double count = std::max(0.0, NumberIn(line->back(), path));
-      plot.points.emplace_back(column.low + (static_cast<double>(bin) + 0.5) * width, count);
+      plot.points.emplace_back(column.low + (static_cast<double>(bin) + count / 2) * width,
+                               std::max(0.0, sum / count));
     }
   }
   return plots;

@@ -77,6 +77,27 @@ TEST_F(StatisticsFilesTest, AreShownAsTablesAndPlots) {
   EXPECT_THAT(shown.plots[0].points, ElementsAre(std::pair{-5.0, 0.0}, std::pair{5.0, 2.0}));
 }
 
+/// 1001 bins, of which three each are joined, and the last two.
+TEST_F(StatisticsFilesTest, ArePlottedInFewerBinsWithoutLosingRecords) {
+  const auto job = StatisticsWith({"statistics.bins=1001", "statistics.quantiles=[\"b\"]"});
+  const auto layout = LayoutOf(job);
+  auto estimates = estimates_;
+  estimates.bins = {std::vector<double>(1001)};
+  estimates.quantiles = {std::vector<QuantileEstimate>(job.probabilities.size())};
+  estimates.bins[0][1] = 30;
+  estimates.bins[0][2] = -6;
+  estimates.bins[0][1000] = 10;
+  const TemporaryFolder folder;
+  for (const auto& file : FilesOf(job, layout, estimates)) folder.Write(file.name, file.text);
+  const auto points = ShownStatistics(job, layout, folder.path()).plots.at(0).points;
+  ASSERT_EQ(points.size(), 334U);
+  EXPECT_NEAR(points[0].first, 4 * 1.5 / 1001, 1e-12);
+  EXPECT_EQ(points[0].second, 8);
+  EXPECT_EQ(points[1].second, 0);
+  EXPECT_NEAR(points[333].first, 4 * 1000.0 / 1001, 1e-12);
+  EXPECT_EQ(points[333].second, 5);
+}
+
 TEST_F(StatisticsFilesTest, AreNotShownWhereThereAreNone) {
   const TemporaryFolder empty;
   const auto shown = ShownStatistics(job_, layout_, empty.path());
