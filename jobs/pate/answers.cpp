@@ -2,9 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/numpy/npy.h"
 #include "data/formats/numpy/npy_header.h"
+#include "jobs/evaluation/classify.h"
 
 namespace trefoil::jobs {
 
@@ -27,12 +29,15 @@ StudentScores ReadStudentScores(const std::filesystem::path& file, const PateSet
   return scores;
 }
 
-std::string AnswersCsv(const std::vector<PateAnswer>& answers) {
+std::string AnswersCsv(const std::vector<PateAnswer>& answers, const std::optional<RecordSchema>& schema) {
   std::string text = "query,label,source\n";
   for (std::size_t query = 0; query < answers.size(); ++query) {
     const auto& [label, source] = answers[query];
-    text += label == ml::kUnlabelled ? fmt::format("{},,\n", query + 1)
-                                     : fmt::format("{},{},{}\n", query + 1, label, source);
+    text +=
+        label == ml::kUnlabelled
+            ? fmt::format("{},,\n", query + 1)
+            : fmt::format("{},{},{}\n", query + 1,
+                          schema ? data::CsvField(ClassName(*schema, label)) : std::to_string(label), source);
   }
   return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct PateAnswer {
 /// An NPY file of queries x classes. Throws DataError naming the file, the query and the class.
 [[nodiscard]] StudentScores ReadStudentScores(const std::filesystem::path& file, const PateSettings& job);
 
-/// answers.csv: a line a query, with nothing behind its number where there is no answer.
-[[nodiscard]] std::string AnswersCsv(const std::vector<PateAnswer>& answers);
+/// answers.csv: a line a query, with nothing behind its number where there is no answer. Classes have the
+/// names of the records' schema, without one their numbers.
+[[nodiscard]] std::string AnswersCsv(const std::vector<PateAnswer>& answers,
+                                     const std::optional<RecordSchema>& schema);
 
 }  // namespace trefoil::jobs

@@ -344,7 +344,7 @@ JobResult PateJob::Run(mpc::Context& party, Output& output) {
 void PateJob::Release(const std::vector<Index>& asked, const std::vector<int>& winners, ThreadPool& pool,
                       JobResult& result, nlohmann::ordered_json& summary) const {
   const auto answers = Answers(asked, winners);
-  result.files.push_back({.name = "answers.csv", .text = AnswersCsv(answers)});
+  result.files.push_back({.name = "answers.csv", .text = AnswersCsv(answers, job().schema)});
   if (!job().student) return;
   const bool none = std::all_of(answers.begin(), answers.end(),
                                 [](const auto& answer) { return answer.label == ml::kUnlabelled; });

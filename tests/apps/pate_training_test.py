@@ -5,7 +5,7 @@ import csv
 import unittest
 
 from plain_models import read_model
-from taught_parties import JOB, TaughtParties, choose, fit, labels_of, slices_of, winners_of
+from taught_parties import JOB, NAMES, TaughtParties, choose, fit, labels_of, slices_of, winners_of
 from trefoil_program import PATIENCE, ProgramTest, prepared
 
 
@@ -22,7 +22,7 @@ def student_of(public, answers, lam=0.01, rounds=2, keep=0.8):
 class PateTraining(TaughtParties, ProgramTest):
     def answers(self, out="run"):
         with open(self.folder / out / "answers.csv") as file:
-            return [int(row["label"]) if row["label"] else None for row in csv.DictReader(file)]
+            return [NAMES.index(row["label"]) if row["label"] else None for row in csv.DictReader(file)]
 
     def assert_model(self, expected, out="run"):
         found = read_model(self.folder / out / "model.npz")
@@ -107,9 +107,7 @@ class PateTraining(TaughtParties, ProgramTest):
         own = self.parties[0]
         slices = [own[sum(rows[:k]):sum(rows[:k + 1])] for k in range(20)] + slices_of(self.parties[2], 24)
         self.run_parties((0, 0, 0))
-        with open(self.folder / "o1/answers.csv") as file:
-            found = [int(row["label"]) for row in csv.DictReader(file)]
-        self.assertEqual(found, winners_of(labels_of(slices, self.queries))[1])
+        self.assertEqual(self.answers("o1"), winners_of(labels_of(slices, self.queries))[1])
 
     def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
         self.local(*prepared())
