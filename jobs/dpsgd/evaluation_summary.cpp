@@ -201,7 +201,8 @@ ShownTable BinTable(const DpsgdSettings& job, const nlohmann::ordered_json& hist
 }
 
 /// What a histogram draws; `of` names its class in the titles, where there are several.
-void AddPlots(const std::string& of, const nlohmann::ordered_json& histogram, ShownResults& shown) {
+void AddPlots(const DpsgdSettings& job, const std::string& of, const nlohmann::ordered_json& histogram,
+              ShownResults& shown) {
   const auto no = histogram.at(0).get<std::vector<double>>();
   const auto yes = histogram.at(1).get<std::vector<double>>();
   ShownPlot roc{.title = fmt::format("ROC{}, on shares", of),
@@ -232,7 +233,7 @@ void AddPlots(const std::string& of, const nlohmann::ordered_json& histogram, Sh
   roc.points.emplace_back(0, 0);
   std::sort(roc.points.begin(), roc.points.end());
   shown.plots.push_back(std::move(roc));
-  shown.plots.push_back(std::move(calibration));
+  if (ml::HasProbabilities(job.model.loss)) shown.plots.push_back(std::move(calibration));
 }
 
 /// Of each class of which noise leaves something to be said.
@@ -241,7 +242,7 @@ void AddClassPlots(const DpsgdSettings& job, const nlohmann::ordered_json& evalu
   if (names.size() > kMaxPlottedClasses) return;
   for (std::size_t k = 0; k < names.size(); ++k) {
     if (!evaluation.at("class_auc").at(k).is_null())
-      AddPlots(" of class " + names[k], evaluation.at("histogram").at(k), shown);
+      AddPlots(job, " of class " + names[k], evaluation.at("histogram").at(k), shown);
   }
 }
 
@@ -259,7 +260,7 @@ ShownResults ShownEvaluation(const DpsgdSettings& job, const nlohmann::ordered_j
     return shown;
   }
   shown.tables.push_back(BinTable(job, evaluation.at("histogram")));
-  AddPlots("", evaluation.at("histogram"), shown);
+  if (!evaluation.at("auc").is_null()) AddPlots(job, "", evaluation.at("histogram"), shown);
   return shown;
 }
 

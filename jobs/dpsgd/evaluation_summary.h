@@ -22,9 +22,9 @@ namespace trefoil::jobs {
 /// The same in a line for the user, classes by their names; empty where there was no evaluation.
 [[nodiscard]] std::string EvaluationLine(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation);
 
-/// The same for the report: classes, confusion table, of two classes bins, and of bins ROC and calibration,
-/// with more than two classes of each, up to 20; nothing where only a count was opened, or nothing to this
-/// party.
+/// The same for the report: classes, confusion table, of two classes bins, and of bins ROC and, of a loss
+/// that says probabilities, calibration, with more than two classes of each, up to 20, where noise leaves an
+/// AUC to be said; nothing where only a count was opened, or nothing to this party.
 [[nodiscard]] ShownResults ShownEvaluation(const DpsgdSettings& job,
                                            const nlohmann::ordered_json& evaluation);
 

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr const char* kJob = R"(version = 1
+constexpr const char* kTwoClasses = R"(version = 1
 type = "dpsgd"
 name = "two"
 [data]
@@ -37,7 +37,7 @@ clip = 0.5
 
 ShownResults ShownOf(const char* loss, const nlohmann::ordered_json& auc) {
   const TemporaryFolder folder;
-  const auto job = ReadDpsgdSettings(folder.Write("job.toml", fmt::format(kJob, loss)));
+  const auto job = ReadDpsgdSettings(folder.Write("job.toml", fmt::format(kTwoClasses, loss)));
   return ShownEvaluation(job, {{"histogram", {{40, 10}, {5, 30}}}, {"auc", auc}});
 }
 
