@@ -57,21 +57,27 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
   log_ = std::make_shared<RunLog>(folder_ / "party.log", party_.log, party_.id);
   metrics_->SetLog(log_);
   WriteTextFile(folder_ / "job.toml", job.toml);
-  audit_ = std::make_unique<AuditLog>(
-      party_.log.audit.empty() ? folder_ / "audit.jsonl" : party_.log.audit,
-      AuditedSession{.party = party_.id,
-                     .job = job.name,
-                     .job_hash = job.hash,
-                     // Salted, else whoever reads the log could test guesses of the data.
-                     .data = party_.data.empty() ? "" : Sha256Hex(AuditSalt() + data::DataHash(party_.data)),
-                     .fingerprints = Fingerprints(party_)});
+  audit_ = std::make_unique<AuditLog>(AuditFile(), AuditedSession{.party = party_.id,
+                                                                  .job = job.name,
+                                                                  .job_hash = job.hash,
+                                                                  .data = SaltedDataHash(),
+                                                                  .fingerprints = Fingerprints(party_)});
   Log("job hash " + job.hash);
   if (const auto warning = SwapWarning(memory_locked_); !warning.empty())
     Log(warning, jobs::LogLevel::kWarning);
 }
 
+/// Salted, else whoever reads the log could test guesses of the data.
+std::string PartySession::SaltedDataHash() const {
+  return party_.data.empty() ? "" : Sha256Hex(AuditSalt() + data::DataHash(party_.data));
+}
+
+fs::path PartySession::AuditFile() const {
+  return party_.log.audit.empty() ? folder_ / "audit.jsonl" : party_.log.audit;
+}
+
 std::string PartySession::AuditSalt() const {
-  const auto file = folder_ / "data.salt";
+  const auto file = folder_ / kDataSalt;
   std::array<std::uint8_t, 32> fresh{};
   FillRandom(fresh);
   auto salt = fs::exists(file) ? ReadTextFile(file, "the salt of a session log") : std::string();

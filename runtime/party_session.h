@@ -68,6 +68,10 @@ class PartySession {
   /// The salt of hashes in the session log: of the run directory, one for all its sessions, made where there
   /// is none (data.salt, mode 0600). Throws ConfigError, std::runtime_error.
   [[nodiscard]] std::string AuditSalt() const;
+  /// AuditedSession::data of this session. Throws as AuditSalt and data::DataHash.
+  [[nodiscard]] std::string SaltedDataHash() const;
+  /// The session log's file.
+  [[nodiscard]] std::filesystem::path AuditFile() const;
   void Done();
   /// After Done: ends the links, if there are any yet. Nothing that peers may see comes after it.
   void Disconnect();

@@ -118,7 +118,7 @@ bool OnlyLeftovers(const fs::path& folder) {
                      [](const fs::directory_entry& entry) {
                        const auto name = entry.path().filename();
                        return name == "job.toml" || name == "party.log" || name == "audit.jsonl" ||
-                              name == "data.salt" || name == kOwnerWarnings;
+                              name == kDataSalt || name == kOwnerWarnings;
                      });
 }
 

@@ -35,6 +35,8 @@ struct Summary {
 
 /// What the owner of a party's data is told of it, where there is something.
 inline constexpr const char* kOwnerWarnings = "owner_warnings.txt";
+/// What hashes of data in the session log are salted with.
+inline constexpr const char* kDataSalt = "data.salt";
 
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
 /// failed leaves (job.toml, party.log, audit.jsonl, data.salt, owner_warnings.txt).

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -14,6 +15,7 @@
 #include "runtime/abort_reason.h"
 #include "runtime/job_results.h"
 #include "runtime/mesh_setup.h"
+#include "runtime/observe/session_log.h"
 #include "runtime/phases/fail.h"
 #include "runtime/phases/prepare.h"
 #include "runtime/ranks/lane_report.h"
@@ -50,6 +52,31 @@ void ListenWhereTold(const RunOptions& options, jobs::PartyFile& party) {
   }
   if (!net::IsLoopback(party.metrics->listen.host))
     throw ConfigError(fmt::format("--metrics: found \"{}\", expected {}", options.metrics, kExpected));
+}
+
+/// Throws where the run that has finished in the session's folder is, as far as that tells, another job's,
+/// another party's or one on other data: its results would be taken for those of a run that never was.
+void RequireOwnResults(const PartySession& session, const jobs::Job& job, jobs::JobTypes types) {
+  const auto& folder = session.folder();
+  const auto was = jobs::ReadJob(folder / "job.toml", {}, types)->Json();
+  if (const auto own = job.Json(); own != was)
+    throw ConfigError(fmt::format("{}, as in {}, whose run has finished: another job wants another --out",
+                                  jobs::DescribeDifference(own, was), (folder / "job.toml").string()));
+  if (!fs::exists(session.AuditFile())) return;
+  const auto summary = folder / "summary.json";
+  const auto began = SessionsMetAs(session.AuditFile(), ReadSummary(summary).session);
+  if (began.empty()) return;
+  const int party = session.party().id;
+  const auto own =
+      std::find_if(began.begin(), began.end(), [&](const auto& one) { return one.party == party; });
+  if (own == began.end())
+    throw DataError(fmt::format("{}: found party {}'s results, expected party {}'s: each has its own --out",
+                                summary.string(), began.front().party, party));
+  const bool comparable = own->data.empty() || fs::exists(folder / kDataSalt);
+  if (comparable && own->data != session.SaltedDataHash())  // no hash of data in an error
+    throw DataError(fmt::format(
+        "{}: found the results of a run on other data than the files of [data], expected another --out",
+        summary.string()));
 }
 
 void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
@@ -193,6 +220,7 @@ int RunFirst(const RunOptions& options, RankGroup* group) {
   CheckRunFolder(options, folder);
   ShowJob(run, planned);
   if (options.resume && HoldsFinishedRun(folder)) {
+    RequireOwnResults(run.session, *job, options.types);
     if (group != nullptr) LetBegin(group->ranks(), false);
     RemoveCheckpoints(folder);  // in case the run died while it removed them
     std::cout << folder.string() << ": the run has finished, nothing to resume\n";

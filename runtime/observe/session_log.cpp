@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -167,6 +168,32 @@ AuditView ReadAuditLog(const fs::path& file) {
   view.head = chain.head();
   view.torn = chain.torn();
   return view;
+}
+
+std::vector<AuditedSession> SessionsMetAs(const fs::path& file, const std::string& id) {
+  ChainFile chain(file, ChainFile::Access::kRead, "an audit log");
+  const ChainFile::Locked locked(chain);
+  Reader reader;
+  std::map<std::string, Json> begun;
+  std::vector<AuditedSession> met;
+  chain.Follow([&](const Json& entry) {
+    reader.Apply(entry);
+    const auto session = entry["session"].dump();
+    if (entry["kind"] == "session") begun[session] = entry;
+    if (entry["kind"] != "connected" || entry.value("id", Json()) != id) return;
+    const auto& first = begun.at(session);
+    if (first["version"] == kUnsaltedVersion) return;
+    try {
+      met.push_back({.party = first.at("party").get<int>(),
+                     .job = first.at("job").get<std::string>(),
+                     .job_hash = first.at("job_hash").get<std::string>(),
+                     .data = first.at("data").is_null() ? "" : first.at("data").get<std::string>(),
+                     .fingerprints = first.at("certificates").get<decltype(AuditedSession::fingerprints)>()});
+    } catch (const Json::exception&) {
+      Refuse("a session's beginning in another form", "its party, job, data and certificates");
+    }
+  });
+  return met;
 }
 
 bool IsAuditLog(const fs::path& file) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -72,6 +73,12 @@ struct AuditView {
 /// Reads a session log, and changes nothing. Throws ConfigError for a file that cannot be read; DataError
 /// "FILE: line N: found X, expected Y" for one that is none, or was changed.
 [[nodiscard]] AuditView ReadAuditLog(const std::filesystem::path& file);
+
+/// What began the session that met its peers as `id`, the session's id at all three: once for each party that
+/// writes this log. Leaves out what a log of version 1 says, whose hashes have no salt. Throws as
+/// ReadAuditLog.
+[[nodiscard]] std::vector<AuditedSession> SessionsMetAs(const std::filesystem::path& file,
+                                                        const std::string& id);
 
 /// Whether the file begins as a session log does, and not as a ledger; false where it cannot be read.
 [[nodiscard]] bool IsAuditLog(const std::filesystem::path& file);

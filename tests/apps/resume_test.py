@@ -235,6 +235,17 @@ class Resume(ProgramTest):
         self.assertEqual(codes, [0, 0, 0], outputs)
         self.assertIn("the run has finished, nothing to resume", self.succeed(*self.arguments(0, "--resume")))
 
+        # Nor is a run that has finished taken for another job's or party's, or for one on other data.
+        self.job = self.folder / "other.toml"
+        error(0, 2, "privacy.sigma: found 2.5, expected 2.0, as in r0/job.toml, whose run has finished: another job wants another --out",
+              "--resume")
+        self.job = job
+        error(1, 4, "r0/summary.json: found party 0's results, expected party 1's", "--resume", out="r0")
+        labels.write_bytes(gzip.compress(bytes(changed)))
+        error(0, 4, "r0/summary.json: found the results of a run on other data than the files of [data]", "--resume")
+        (self.folder / "r0/data.salt").unlink()  # then nobody can tell
+        self.assertIn("the run has finished, nothing to resume", self.succeed(*self.arguments(0, "--resume")))
+
     def lose(self, step, *more):
         """One session that is killed once it has come to a step."""
         before = self.progress_file(1)

@@ -99,6 +99,22 @@ def test_keeps_a_ledger_and_to_its_cap(party_files, job, parties, tmp_path):
     assert trefoil.accounting.of_ledger(ledger, 1e-7)["epsilon_insider"] > shown["epsilon_insider"]
 
 
+def test_gives_a_finished_run_to_the_same_job_on_the_same_records_alone(party_files, parties, tmp_path):
+    job = trefoil.Job.from_dict(toy_keys(checkpoint_every=5))
+    outs = [tmp_path / f"out-{party}" for party in range(3)]
+    ends = run_three(party_files, lambda i, party: party.run(job, *parties[i], out=outs[i], threads=1, resume=True))
+    assert all(isinstance(end, trefoil.Result) for end in ends), ends
+    party = trefoil.Party(party_files[0])
+    again = party.run(job, *parties[0], out=outs[0], resume=True)
+    assert again.record == ends[0].record
+    np.testing.assert_array_equal(again.model.coef_, ends[0].model.coef_)
+    other = trefoil.Job.from_dict(toy_keys(checkpoint_every=5, steps=11))
+    with pytest.raises(trefoil.ConfigError, match="training.steps: found 11, expected 12, .* whose run has finished"):
+        party.run(other, *parties[0], out=outs[0], resume=True)
+    with pytest.raises(trefoil.DataError, match="found the results of a run on other data"):
+        party.run(job, *parties[1], out=outs[0], resume=True)
+
+
 COLOURS = {
     "type": "histogram",
     "name": "colours",

@@ -56,6 +56,26 @@ std::string LogError(const fs::path& file) {
   return testing_support::ErrorText<DataError>([&] { (void)ReadAuditLog(file); });
 }
 
+TEST(SessionsMetAs, SaysWhatBeganTheSessionsOfThatId) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "audit.jsonl";
+  auto session = kSession;
+  AuditLog(file, session).Connected("0123");
+  session.party = 2;
+  session.data = "";
+  AuditLog(file, session).Connected("0123");
+  AuditLog(file, kSession).Connected("4567");
+  const auto found = SessionsMetAs(file, "0123");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].party, 1);
+  EXPECT_EQ(found[0].job_hash, "aa");
+  EXPECT_EQ(found[0].data, "dd");
+  EXPECT_EQ(found[0].fingerprints[1], "F1");
+  EXPECT_EQ(found[1].party, 2);
+  EXPECT_EQ(found[1].data, "");
+  EXPECT_TRUE(SessionsMetAs(file, "89ab").empty());
+}
+
 TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
   const TemporaryFolder folder;
   const auto file = TwoSessions(folder);
