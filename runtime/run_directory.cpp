@@ -112,14 +112,17 @@ std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
   return report;
 }
 
-/// What a party writes before it meets its peers.
+/// What a party writes before a run of it is kept, some of it half where it was killed.
+bool IsLeftover(const fs::directory_entry& entry) {
+  auto name = entry.path().filename();
+  if (name.extension() == ".part") name = name.stem();
+  return name == "job.toml" || name == "party.log" || name == "audit.jsonl" || name == kDataSalt ||
+         name == kOwnerWarnings || name == "checkpoint";
+}
+
 bool OnlyLeftovers(const fs::path& folder) {
-  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
-                     [](const fs::directory_entry& entry) {
-                       const auto name = entry.path().filename();
-                       return name == "job.toml" || name == "party.log" || name == "audit.jsonl" ||
-                              name == kDataSalt || name == kOwnerWarnings;
-                     });
+  return !HoldsRun(folder) &&
+         std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), IsLeftover);
 }
 
 }  // namespace
@@ -130,15 +133,15 @@ void CheckRunDirectory(const fs::path& folder) {
   }
   if (fs::exists(folder) && !OnlyLeftovers(folder)) {
     throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none" +
-                      (fs::exists(folder / "checkpoint") ? ", or --resume to go on with its run" : ""));
+                      (HoldsRun(folder) ? ", or --resume to go on with its run" : ""));
   }
 }
 
+bool HoldsRun(const fs::path& folder) { return fs::exists(folder / "checkpoint" / "run.json"); }
+
 bool HoldsResults(const fs::path& folder) { return fs::exists(folder / "summary.json"); }
 
-bool HoldsFinishedRun(const fs::path& folder) {
-  return HoldsResults(folder) && !fs::exists(folder / "checkpoint" / "run.json");
-}
+bool HoldsFinishedRun(const fs::path& folder) { return HoldsResults(folder) && !HoldsRun(folder); }
 
 void MakeRunDirectory(const fs::path& folder) {
   CheckRunDirectory(folder);

@@ -39,11 +39,15 @@ inline constexpr const char* kOwnerWarnings = "owner_warnings.txt";
 inline constexpr const char* kDataSalt = "data.salt";
 
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
-/// failed leaves (job.toml, party.log, audit.jsonl, data.salt, owner_warnings.txt).
+/// failed leaves (job.toml, party.log, audit.jsonl, data.salt, owner_warnings.txt, one of them half written
+/// as *.part, and a folder checkpoint/ without a run).
 void CheckRunDirectory(const std::filesystem::path& folder);
 
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.
 void MakeRunDirectory(const std::filesystem::path& folder);
+
+/// Whether a run is kept there that may go on.
+[[nodiscard]] bool HoldsRun(const std::filesystem::path& folder);
 
 /// Whether a run has written its results there. Its checkpoints may still be there, for peers that have none.
 [[nodiscard]] bool HoldsResults(const std::filesystem::path& folder);

@@ -79,10 +79,9 @@ void RequireOwnResults(const PartySession& session, const jobs::Job& job, jobs::
         summary.string()));
 }
 
+/// A run that begins, with --resume, too, finds no results of another one, which would be taken for its own.
 void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
-  if (!options.resume) return CheckRunDirectory(folder);
-  if (fs::exists(folder) && !fs::is_directory(folder))
-    throw ConfigError(folder.string() + ": found a file, expected a run directory");
+  if (!options.resume || !(HoldsRun(folder) || HoldsResults(folder))) CheckRunDirectory(folder);
 }
 
 /// Tells who watches the run what it is of.

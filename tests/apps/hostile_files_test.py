@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
 from trefoil_program import BINARY, PATIENCE, TINY_JOB, ProgramTest, prepared
@@ -99,13 +100,15 @@ class HostileFiles(ProgramTest):
 
     def test_drafts_follow_no_link(self):
         self.succeed("local", "--job", self.job, "--out", "done")
-        for party in PARTIES:
-            (self.folder / f"r{party}").mkdir()
         victim = self.write("victim", "of value\n")
-        processes = [self.start(*self.run_arguments(party), "--resume") for party in PARTIES[:2]]
-        draft = self.folder / "r2/progress.csv.part"
-        draft.symlink_to(victim)
-        processes.append(self.start(*self.run_arguments(2), "--resume"))
+        processes = [self.start(*self.run_arguments(2), "--resume")]
+        log = self.folder / "r2/party.log"
+        deadline = time.monotonic() + PATIENCE
+        while not log.exists() or "waiting for parties" not in log.read_text():  # its directory has been looked at
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        (self.folder / "r2/progress.csv.part").symlink_to(victim)
+        processes += [self.start(*self.run_arguments(party), "--resume") for party in PARTIES[:2]]
         for process in processes:
             _, error = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, error)

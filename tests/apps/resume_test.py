@@ -351,6 +351,13 @@ class Resume(ProgramTest):
 
     def test_begins_a_run_where_there_is_none(self):
         self.prepare()
+        # What another run left must not be taken for this one's; what a start left that was killed may be there.
+        (self.folder / "r0/checkpoint").mkdir(parents=True)
+        (self.folder / "r0/job.toml.part").touch()
+        model = self.folder / "r0/model.npz"
+        model.touch()
+        self.fail_with(2, "r0: found a folder that is not empty, expected an empty one or none", *self.arguments(0, "--resume"))
+        model.unlink()
         codes, outputs = self.finish(self.start("--resume"))
         self.assertEqual(codes, [0, 0, 0], outputs)
         self.assertIn("nothing to resume: the run begins", outputs[0][0])

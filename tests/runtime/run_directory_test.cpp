@@ -22,6 +22,23 @@ TEST(RunDirectory, IsRefusedUnlessEmpty) {
   EXPECT_THROW(MakeRunDirectory(folder.Write("file", "")), ConfigError);
 }
 
+TEST(RunDirectory, TakesWhatAStartThatWasKilledLeaves) {
+  const TemporaryFolder folder;
+  for (const auto* name : {"job.toml", "job.toml.part", "data.salt.part", "owner_warnings.txt.part"})
+    folder.Write(name, "");
+  std::filesystem::create_directory(folder.path() / "checkpoint");
+  folder.Write("checkpoint/run.json.part", "");
+  CheckRunDirectory(folder.path());
+  EXPECT_FALSE(HoldsRun(folder.path()));
+
+  const auto model = folder.Write("model.npz", "");
+  EXPECT_THROW(CheckRunDirectory(folder.path()), ConfigError);
+  std::filesystem::remove(model);
+  folder.Write("checkpoint/run.json", "");
+  EXPECT_TRUE(HoldsRun(folder.path()));
+  EXPECT_THROW(CheckRunDirectory(folder.path()), ConfigError);
+}
+
 std::vector<std::string> KeysOf(const nlohmann::ordered_json& json) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
