@@ -68,7 +68,7 @@ struct SplitTarget {
   std::filesystem::path job_file;
   std::filesystem::path data;                          ///< as the user named it; empty: looked for
   std::filesystem::path test;                          ///< where test records go, if there are any
-  std::array<std::filesystem::path, 3> party_folders;  ///< made by the job, with data/ in each
+  std::array<std::filesystem::path, 3> party_folders;  ///< mode 0700; the job makes data/ in each
   std::array<PartyFile, 3>& parties;   ///< whose [data] the job fills in, relative to the folders
   std::filesystem::path run_folder{};  ///< that all of these are in
   std::filesystem::path model{};  ///< run directory that has the shares of a model, where the job asks one

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "base/files/sync_to_disk.h"
 #include "data/dataset/folders.h"
 #include "data/dataset/load.h"
 #include "data/formats/file.h"
@@ -98,6 +99,10 @@ void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
                                   run.folder.string(), error.code().message()));
   }
   try {
+    for (const auto& folder : PartyFolders(run.folder)) {
+      // Before any record is in it: on a shared machine nobody else may read a party's data.
+      if (!MakePrivateFolder(folder)) throw CannotWrite(folder);
+    }
     const auto said = run.split({.job_file = options.job,
                                  .data = options.data,
                                  .test = run.folder / "test",
@@ -119,11 +124,8 @@ Parties PrepareFolders(const LocalRun& run, const LocalOptions& options) {
   auto parties = DescribeLocal(run.job, options);
   Split(run, options, parties);
   for (auto& party : parties) {
+    if (options.feature_model.empty()) break;  // of all three
     const auto folder = PartyFolder(run.folder, party.id);
-    fs::create_directories(folder);
-    // The data is private: on a shared machine nobody else may read a party's folder.
-    fs::permissions(folder, fs::perms::owner_all);
-    if (options.feature_model.empty()) continue;
     party.feature_model = kFeatureModel;
     fs::create_directories(folder / "data");
     fs::copy_file(options.feature_model, folder / kFeatureModel);
