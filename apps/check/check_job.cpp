@@ -98,6 +98,7 @@ void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of
   doctor.Try(name, [&] {
     const auto& file = of.ledger.file;
     RequireFolderOf(file, "the ledger");
+    runtime::RequireTwoLedgers(of.party);
     if (std::filesystem::is_directory(file))
       throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
     RequireWholeLedger(file);

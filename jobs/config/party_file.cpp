@@ -205,6 +205,12 @@ void BroughtFields(FieldVisitor& v, PartyFile& s) {
           "The same for the test records of `[evaluation]`, at their holder: its noisy evaluations are "
           "entered there.",
           s.evaluation_ledger, ledger);
+  v.Check([&](const Section& document) {
+    const bool both = s.ledger && s.evaluation_ledger;
+    if (both && s.ledger->file.lexically_normal() == s.evaluation_ledger->file.lexically_normal())
+      document.Table("evaluation_ledger")
+          .Refuse("file", "another file than that of [ledger], which is of other records");
+  });
 }
 
 /// All but what types of jobs need for themselves.

@@ -207,11 +207,12 @@ void KnownRecords::Enter(const PopulationClaim& claim) const {
 
 void KnownRecords::RequireNone(const Equal& equal) const {
   if (equal.count == 0) return;
-  throw DataError(
-      fmt::format("{}: found records that population \"{}\" has, too, expected none: name its ledger {} in "
-                  "[ledger], or, only if "
-                  "they are others' and equal by chance, run: trefoil ledger declare --equal-by-chance",
-                  file_.string(), equal.population, equal.ledger));
+  throw DataError(fmt::format(
+      "{}: found records that population \"{}\" has, too, expected none: name its ledger {} in "
+      "[ledger], or, only if they are others' and equal by chance, run: trefoil ledger declare "
+      "--equal-by-chance; of test records, which have a ledger of their own: take these out, or, if equal "
+      "by chance, add --evaluation",
+      file_.string(), equal.population, equal.ledger));
 }
 
 }  // namespace trefoil::runtime

@@ -80,6 +80,20 @@ void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
   if (tests || knows(party.evaluation_ledger)) refuse(*party.evaluation_ledger);
 }
 
+void RequireTwoLedgers(const jobs::PartyFile& party) {
+  if (!party.ledger || !party.evaluation_ledger) return;
+  const auto& one = party.ledger->file;
+  const auto& other = party.evaluation_ledger->file;
+  const bool there = std::filesystem::exists(one) && std::filesystem::exists(other);
+  const bool same = there
+                        ? std::filesystem::equivalent(one, other)
+                        : std::filesystem::weakly_canonical(one) == std::filesystem::weakly_canonical(other);
+  if (same)
+    throw ConfigError(fmt::format(
+        "evaluation_ledger.file: found {}, which is the file of [ledger], {}, expected another one",
+        other.string(), one.string()));
+}
+
 std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
   if (!job.Covered().empty()) return {};
   return Budgeted(job, WhyUncharged(job));
@@ -169,6 +183,7 @@ RunBudget::Side::Side(jobs::LedgerSettings ledger, const jobs::Population& of, B
       data(OwnerDataHash(of)) {}
 
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
+  RequireTwoLedgers(party);
   RequireNoChoice(party, job);
   if (auto on_deposits = BudgetedOnDeposits(job); on_deposits && party.owner_ledgers) {
     RequireCovered(*on_deposits, {.file = party.owner_ledgers->folder});

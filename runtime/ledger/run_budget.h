@@ -36,6 +36,10 @@ void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 /// party file has no ledger.
 void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job);
 
+/// Throws ConfigError where links make one file of [ledger] and [evaluation_ledger]: a run would wait for
+/// itself.
+void RequireTwoLedgers(const jobs::PartyFile& party);
+
 /// One of a party's ledgers, and the files that its jobs are about.
 struct LedgerOf {
   const jobs::PartyFile& party;
@@ -82,8 +86,8 @@ struct ReservedBudget {
 /// ChargeTo() names; does nothing where the party file has none.
 class RunBudget {
  public:
-  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice,
-  /// LedgerFile, data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireTwoLedgers,
+  /// RequireNoChoice, LedgerFile, data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before peers are met: makes the folder, and asks the ledgers of these populations, so that what makes

@@ -1,5 +1,6 @@
 #include "jobs/config/party_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -7,6 +8,7 @@
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -72,6 +74,22 @@ TEST(PartyFile, ReadsWhereMetricsAreServed) {
     } else {
       EXPECT_EQ(ToText(ReadParty(exposed).metrics->listen), address);
     }
+  }
+}
+
+TEST(PartyFile, RefusesOneFileForTwoLedgers) {
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& file) {
+    const std::string kept = "epsilon_cap = 1.0\ndelta = 1e-5\n";
+    return folder.Write("party.toml", kParty + ("[ledger]\nfile = \"l.jsonl\"\n" + kept) +
+                                          "[evaluation_ledger]\nfile = \"" + file + "\"\n" + kept);
+  };
+  EXPECT_EQ(ReadParty(with("tests.jsonl")).evaluation_ledger->file, folder.path() / "tests.jsonl");
+  for (const auto& same :
+       {std::string("l.jsonl"), std::string("peers/../l.jsonl"), (folder.path() / "l.jsonl").string()}) {
+    EXPECT_THAT(testing_support::ErrorText<ConfigError>([&] { (void)ReadParty(with(same)); }),
+                testing::HasSubstr("expected another file than that of [ledger]"))
+        << same;
   }
 }
 

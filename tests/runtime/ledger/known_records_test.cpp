@@ -103,6 +103,7 @@ TEST(KnownRecords, FindsRecordsOfAnotherPopulation) {
       error,
       HasSubstr("known_records.jsonl: found records that population \"patients\" has, too, expected none: "
                 "name its ledger patients.jsonl in [ledger], or"));
+  EXPECT_THAT(error, HasSubstr("; of test records, which have a ledger of their own: take these out, or"));
   EXPECT_THROW(visitors.Enter(claim), DataError);
   EXPECT_EQ(ReadTextFile(file, "records"), before);
   claim.by_chance = true;

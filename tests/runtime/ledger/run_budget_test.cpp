@@ -113,6 +113,22 @@ TEST_F(NoChoiceTest, RefusesValidationRecordsThatTheTestRecordsLedgerIsOf) {
   EXPECT_EQ(Refusal(), "");
 }
 
+// The second of two hands on one ledger would take the first for another process, for ever.
+TEST_F(NoChoiceTest, RefusesLinksThatMakeOneFileOfTwoLedgers) {
+  const auto refusal = [&] {
+    return testing_support::ErrorText<ConfigError>([&] { RequireTwoLedgers(party_); });
+  };
+  EXPECT_EQ(refusal(), "");
+  std::filesystem::create_directory_symlink(folder_.path(), folder_.path() / "link");
+  party_.evaluation_ledger = LedgerIn("link/ledger.jsonl");
+  EXPECT_THAT(refusal(), testing::HasSubstr("link/ledger.jsonl, which is the file of [ledger], "));
+  party_.evaluation_ledger = LedgerIn("hard.jsonl");
+  std::filesystem::create_hard_link(folder_.Write("ledger.jsonl", ""), folder_.path() / "hard.jsonl");
+  EXPECT_THAT(refusal(), testing::HasSubstr("hard.jsonl, which is the file of [ledger], "));
+  const auto job = jobs::ReadJob(folder_.Write("job.toml", kChoosingJob));
+  EXPECT_THROW((void)RunBudget(party_, *job), ConfigError);
+}
+
 // Else a run would seem to have charged its owners, who have no ledger.
 TEST_F(NoChoiceTest, TakesNoJobOnDepositsIntoTheLedgerOfOwnData) {
   const auto job = jobs::ReadJob(folder_.Write("job.toml", kStoreJob));
