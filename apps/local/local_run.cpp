@@ -180,6 +180,8 @@ int ResumeLocal(const LocalOptions& options) {
                                     {!options.feature_model.empty(), "--feature-model"},
                                     {!options.ledger.empty(), "--ledger"},
                                     {options.ranks > 1, "--ranks"},
+                                    {options.base_port != 0, "--base-port"},
+                                    {options.job.empty() && !options.assignments.empty(), "--set"},
                                     {options.prepare, "--prepare"}}) {
     if (given)
       throw ConfigError(

@@ -399,6 +399,8 @@ class Resume(ProgramTest):
         self.fail_with(2, "privacy.sigma: found 3.0, expected 2.0, as in run/job.toml", "local", "--resume", "--out", "run", "--job",
                        job, "--set", "privacy.sigma=3.0")
         self.fail_with(2, "--data: found with --resume", "local", "--resume", "--out", "run", "--data", ".")
+        self.fail_with(2, "--base-port: found with --resume", "local", "--resume", "--out", "run", "--base-port", "7700")
+        self.fail_with(2, "--set: found with --resume", "local", "--resume", "--out", "run", "--set", "privacy.sigma=3.0")
         self.fail_with(2, "--out: missing", "local", "--resume")
         self.succeed("local", "--resume", "--out", "run")
         summary = self.summary()
