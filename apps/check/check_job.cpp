@@ -84,14 +84,6 @@ void RequireWholeLedger(const std::filesystem::path& file) {
   }
 }
 
-/// Makes sure that `path` can be made: `what` it is.
-void RequireFolderOf(const std::filesystem::path& path, const char* what) {
-  const auto folder = std::filesystem::absolute(path).parent_path();
-  if (!std::filesystem::is_directory(folder))
-    throw ConfigError(
-        fmt::format("{}: found no such folder, expected one for {}: make it", folder.string(), what));
-}
-
 /// Whether a ledger of this party can be kept, and its cap allows the job on these files.
 void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of,
                    const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {

@@ -18,8 +18,10 @@
 #include "base/threads/thread_pool.h"
 #include "deposit/on_shares/store_records.h"
 #include "jobs/job.h"
+#include "net/http/http_endpoint.h"
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
+#include "runtime/observe/session_log.h"
 
 namespace trefoil::apps {
 namespace {
@@ -117,6 +119,44 @@ void ExamineRanks(Doctor& doctor, const jobs::PartyFile& party) {
   });
 }
 
+/// Whether a run could write to the session log that the party file names for all runs.
+void ExamineSessionLog(Doctor& doctor, const std::filesystem::path& file) {
+  if (file.empty()) return;
+  doctor.Try("session log", [&] {
+    RequireFolderOf(file, "the session log");
+    if (!std::filesystem::exists(file)) return file.string() + ", which the first run makes";
+    if (std::filesystem::is_directory(file))
+      throw ConfigError(file.string() + ": found a folder, expected a session log: correct log.audit");
+    jobs::CheckSecretMode(file, "a session log");
+    try {
+      return fmt::format("{}, {} lines", file.string(), runtime::ReadAuditLog(file).lines);
+    } catch (const DataError& error) {
+      throw DataError(
+          fmt::format("{}: bring back the last good copy, or name another file in log.audit", error.what()));
+    }
+  });
+}
+
+/// Whether a run could serve its page where the party file says.
+void ExamineMetrics(Doctor& doctor, const jobs::PartyFile& party) {
+  if (!party.metrics) return;
+  const auto& listen = party.metrics->listen;
+  try {
+    const net::HttpEndpoint page(listen.host, listen.port, [](const std::string& /*path*/) {
+      return net::HttpAnswer{.status = 503, .body = "no run\n"};
+    });
+  } catch (const PassingError& error) {
+    return Doctor::Warn("metrics", fmt::format("{}: end what uses it, or choose another metrics.listen; all "
+                                               "is well if that is this party's own run",
+                                               error.what()));
+  } catch (const ConfigError& error) {
+    return doctor.Fail("metrics",
+                       fmt::format("{}: correct metrics.listen to an address of this machine", error.what()),
+                       kConfiguration);
+  }
+  doctor.Try("metrics", [&] { return jobs::ToText(listen); });
+}
+
 /// `dialled`: where, of which of its ranks.
 void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const std::string& dialled) {
   const auto name = fmt::format("party {}{}", peer.peer, dialled);
@@ -202,6 +242,8 @@ int RunCheck(const CheckOptions& options) {
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
   ExamineRanks(doctor, *party);
+  ExamineSessionLog(doctor, party->log.audit);
+  ExamineMetrics(doctor, *party);
   const auto job_json = ExamineJob(doctor, *party,
                                    {.job = options.job,
                                     .party_file = options.config,

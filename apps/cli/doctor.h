@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
@@ -39,5 +40,8 @@ class Doctor {
   ExitCode code_ = kDone;
   std::string first_;
 };
+
+/// Throws ConfigError unless there is a folder that `path` can be made in: `what` it is.
+void RequireFolderOf(const std::filesystem::path& path, const char* what);
 
 }  // namespace trefoil::apps

@@ -47,6 +47,7 @@ class Check(CheckedParties, ProgramTest):
 
         ledger = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
         too_small = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.1\ndelta = 1e-5\n'
+        log = '\n[log]\naudit = "audit.jsonl"\n'
         nowhere = self.edited_job(r"\[privacy\]", "[release]\nto = []\n[privacy]").rename(self.folder / "nobody.toml")
         planted = {
             "key that others can read": (lambda: self.path("party.key").chmod(0o644), 2, "private key mode: .*run chmod 600 "),
@@ -92,6 +93,17 @@ class Check(CheckedParties, ProgramTest):
                                       "ledger: .*none: found no such folder, expected one for the ledger: make it"),
             "a ledger that others can read": (lambda: (self.append("party.toml", too_small), self.path("ledger.jsonl").write_text(""),
                                                        self.path("ledger.jsonl").chmod(0o644)), 2, "ledger: .*chmod 600"),
+            "a session log in no folder": (lambda: self.append("party.toml", log.replace("audit.jsonl", "none/audit.jsonl")), 2,
+                                           "session log: .*none: found no such folder, expected one for the session log: make it"),
+            "a folder for a session log": (lambda: (self.append("party.toml", log), self.path("audit.jsonl").mkdir()), 2,
+                                           "session log: .*found a folder, expected a session log: correct log.audit"),
+            "a session log that is none": (lambda: (self.append("party.toml", log), self.path("audit.jsonl").write_text("text\n"),
+                                                    self.path("audit.jsonl").chmod(0o600)), 4, "session log: .*line 1: .*: bring back the last good copy"),
+            "a session log that others can read": (lambda: (self.append("party.toml", log), self.path("audit.jsonl").write_text(""),
+                                                            self.path("audit.jsonl").chmod(0o644)), 2, "session log: .*chmod 600"),
+            "metrics at another machine's address": (
+                lambda: self.append("party.toml", '\n[metrics]\nlisten = "192.0.2.1:9100"\nexposed = true\n'), 2,
+                "metrics: cannot listen on 192.0.2.1:9100: .*: correct metrics.listen to an address of this machine"),
             "no storage key": (lambda: self.append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file.*: correct storage.key, or make it"),
             "a short storage key": (lambda: (self.append("party.toml", '\n[storage]\nkey = "short.key"\n'), self.path("short.key").write_text("short"),
                                              self.path("short.key").chmod(0o600)), 2, "storage key: .*found 5 bytes.*: make it anew"),
@@ -134,6 +146,15 @@ class Check(CheckedParties, ProgramTest):
             other.listen()
             self.assertRegex(self.check().stdout, rf"(?m)^warn  links: cannot listen on 127.0.0.1:{self.port}: .*: end what uses it, or choose "
                                                   r"another party.listen; all is well if that is this party's own run$")
+        self.append("party.toml", f'\n[log]\naudit = "audit.jsonl"\n[metrics]\nlisten = "127.0.0.1:{self.port + 4}"\n')
+        out = self.check().stdout
+        self.assertRegex(out, "(?m)^pass  session log: .*audit.jsonl, which the first run makes$")
+        self.assertRegex(out, rf"(?m)^pass  metrics: 127.0.0.1:{self.port + 4}$")
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", self.port + 4))
+            other.listen()
+            self.assertRegex(self.check().stdout, rf"(?m)^warn  metrics: cannot listen on 127.0.0.1:{self.port + 4}: .*: end what uses it, or "
+                                                  r"choose another metrics.listen; all is well if that is this party's own run$")
         self.edit("party.toml", rf'"127.0.0.1:{self.port + 1}"', '"no-such-host.invalid:7700"')
         self.expect(3, "party 1 at no-such-host.invalid:7700: host name: .*: correct its address in ..peer.., or")
         self.deploy()
