@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/console.h"
+#include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
 #include "base/secrets/locked_memory.h"
@@ -29,6 +30,11 @@ constexpr std::chrono::seconds kTelling{3};
 /// What an operator corrects while the peers go on waiting; they need not begin anew.
 bool MendsSoon(net::AbortCode code) {
   return code == net::AbortCode::kConfiguration || code == net::AbortCode::kInternal;
+}
+
+/// A cause as party.log and the page of [metrics] have it, which others than the data's owner may read.
+std::string LoggedCause(int code, const std::string& cause) {
+  return code == kData ? "an error of data (exit code 4), which standard error alone tells" : cause;
 }
 
 std::array<std::string, net::kParties> Fingerprints(const jobs::PartyFile& party) {
@@ -164,7 +170,7 @@ void PartySession::Fail(int code, net::AbortReason reason, const std::string& ca
 }
 
 void PartySession::NoteFailure(int code, net::AbortReason reason, const std::string& cause) {
-  Log(cause, jobs::LogLevel::kError);
+  Log(LoggedCause(code, cause), jobs::LogLevel::kError);
   try {
     (void)audit_->Failed(code, reason);
   } catch (const std::exception& second) {  // such as the full disk that ended the run
@@ -174,7 +180,7 @@ void PartySession::NoteFailure(int code, net::AbortReason reason, const std::str
 
 void PartySession::FailBeforeStart(int code, net::AbortReason reason, const std::string& cause,
                                    const net::MeshConfig& config) {
-  if (log_) Log(cause, jobs::LogLevel::kError);
+  if (log_) Log(LoggedCause(code, cause), jobs::LogLevel::kError);
   ReportError(cause);
   try {
     if (audit_) (void)audit_->Failed(code, reason);

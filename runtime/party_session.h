@@ -85,7 +85,8 @@ class PartySession {
 
   /// Tells the connected peers and auditors of a failure, and the operator in `cause`.
   void Fail(int code, net::AbortReason reason, const std::string& cause);
-  /// The part of Fail that is for party.log and auditors. After Open; by any thread.
+  /// The part of Fail that is for party.log and auditors: of an error of data not its text, which may tell of
+  /// records. After Open; by any thread.
   void NoteFailure(int code, net::AbortReason reason, const std::string& cause);
 
  private:

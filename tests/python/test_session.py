@@ -269,6 +269,20 @@ def test_a_slow_program_is_named_by_its_own_party_and_ends_by_a_signal(party_fil
         assert type(ends[peer]) is trefoil.NetworkError and ends[peer].peer == 1, ends[peer]
 
 
+def test_says_which_number_is_none_to_the_owner_alone(party_files, tmp_path):
+    def act(party, session):
+        vectors = vectors_of(party)
+        if party == 2:
+            vectors[17, 2] = np.nan
+        session.noisy_sum(vectors)
+
+    ends = at_three(party_files, sum_job(), tmp_path, act)
+    assert type(ends[2]) is trefoil.DataError and "call 1: record 18, number 3: found nan" in str(ends[2]), ends
+    log = (tmp_path / "out-2" / "party.log").read_text()
+    assert "an error of data (exit code 4), which standard error alone tells" in log
+    assert "record 18" not in log and "nan" not in log
+
+
 def test_a_party_that_ends_alone_ends_its_peers_in_time(party_files, tmp_path):
     def act(party, session):
         session.noisy_sum(vectors_of(party))
