@@ -75,7 +75,12 @@ std::string Shown(const dp::EpsilonPair& epsilons, jobs::FirstEpsilon first) {
 
 /// The ledger's own; without one that of the newest reservation; unless another one is asked for.
 double DeltaOf(const LedgerOptions& options, const runtime::LedgerView& view) {
-  if (options.delta) return *options.delta;
+  if (options.delta) {
+    if (!(*options.delta > 0 && *options.delta < 1))
+      throw ConfigError(
+          fmt::format("--delta: found {}, expected a number above 0 and below 1", *options.delta));
+    return *options.delta;
+  }
   if (view.ledger.terms()) return view.ledger.terms()->delta;
   if (view.ledger.jobs().empty())
     throw ConfigError(options.file + ": has no jobs yet, whose delta could be taken, expected --delta");
@@ -355,7 +360,9 @@ void AddLedger(CLI::App& program, Action& action, jobs::JobTypes types) {
   AddLedgerOpen(*command, action, types);
   auto* show = command->add_subcommand("show", "Its jobs, and epsilon of all together");
   show->add_option("FILE", options->file, "The ledger, as [ledger] of the party file names it")->required();
-  show->add_option("--delta", options->delta, "Delta; the default is that of the newest job");
+  show->add_option("--delta", options->delta,
+                   "Delta, above 0 and below 1; the default is the ledger's, or that of the newest job of a "
+                   "ledger of 0.1");
   show->add_flag("--json", options->json, "Print JSON");
   show->callback([options, &action] { action = [options] { return Show(*options); }; });
   auto* verify = command->add_subcommand(

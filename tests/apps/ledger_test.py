@@ -218,6 +218,9 @@ class Ledger(ProgramTest):
         init = ("ledger", "init", "--config", "d/party-0/party.toml")
         self.assertIn("ledger.jsonl: mode rdp, delta 1e-05, orders 8, 32", self.succeed(*init, "--orders", "8,32"))
         self.fail_with(2, "its filter is fixed for good", *init)
+        for delta in ("-1", "0", "1", "2", "nan"):
+            self.fail_with(2, f"--delta: found {delta}, expected a number above 0 and below 1", "ledger", "show", self.ledger(0), f"--delta={delta}")
+        self.succeed("ledger", "show", self.ledger(0), "--delta", "0.5")
         self.assertEqual(self.run_parties()[0], [0, 0, 0])
         self.assertEqual(self.show(0)["filter"]["orders"], [8, 32])
         path = self.folder / "d/party-0/party.toml"
