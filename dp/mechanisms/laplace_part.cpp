@@ -84,7 +84,7 @@ std::uint64_t SampleHalfGeometric(RandomStream& stream, const Ratio& rate) {
 }
 
 std::int64_t LaplacePartsQuantile(const Ratio& rate, int parts, double level) {
-  Require(parts >= 1 && parts <= 3 && level > 0 && level <= 0.999,
+  Require(parts >= 1 && parts <= 3 && level > 0 && level <= kMaxPartsLevel,
           "LaplacePartsQuantile: 1 to 3 parts, a level above 0 and at most 0.999");
   if (rate.value() >= kTabulatedRate) return TabulatedQuantile(rate.value(), parts, level);
   // At so small rates the law over its scale hardly changes any more; a unit covers by how much it does.

@@ -31,9 +31,12 @@ class LaplacePart {
 /// SampleGeometric.
 [[nodiscard]] std::uint64_t SampleHalfGeometric(RandomStream& stream, const Ratio& rate);
 
+/// The largest level that LaplacePartsQuantile takes.
+inline constexpr double kMaxPartsLevel = 0.999;
+
 /// The least h such that the sum of `parts` independent parts is within -h ... h with probability `level` at
 /// least. Within 1.5 % of the exact one or of two units above it, never below it but for the rounding of
-/// doubles. Pre: parts from 1 to 3; 0 < level <= 0.999. Cost: below a tenth of a second.
+/// doubles. Pre: parts from 1 to 3; 0 < level <= kMaxPartsLevel. Cost: below a tenth of a second.
 [[nodiscard]] std::int64_t LaplacePartsQuantile(const Ratio& rate, int parts, double level);
 
 /// The least m such that the sum of three independent parts is above m with probability `failure` at most, by

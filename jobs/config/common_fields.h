@@ -21,8 +21,11 @@ void RowsField(FieldVisitor& v, std::array<std::int64_t, 3>& rows);
 
 /// Of one plain release.
 inline constexpr Interval kEpsilons{.above = 1e-6, .below = 1024.0};
-inline constexpr Interval kSigmas{.above = 0.0099, .below = 1e6};
+inline constexpr Interval kSigmas{.least = 0.01, .below = 1e6};
 inline constexpr Interval kDeltas{.above = 0.0, .below = 1.0};
+
+/// Of predictions for the second of two classes.
+inline constexpr Interval kThresholds{.least = ml::kMinThreshold, .most = 1 - ml::kMinThreshold};
 
 /// [privacy] must have exactly one of the keys epsilon and sigma.
 void CheckOneOfEpsilonAndSigma(FieldVisitor& v);

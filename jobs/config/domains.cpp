@@ -44,15 +44,24 @@ bool IsName(const std::string& text) {
 }
 
 std::string Interval::Expected(const toml::node* /*found*/) const {
-  if (above && below) return fmt::format("a number above {} and below {}", *above, *below);
-  if (above) return fmt::format("a number above {}", *above);
-  if (below) return fmt::format("a number below {}", *below);
-  return "a finite number";
+  const auto limits = Limits();
+  return limits.empty() ? "a finite number" : "a number" + limits;
+}
+
+std::string Interval::Limits() const {
+  std::string limits;
+  if (above) limits += fmt::format(" above {}", *above);
+  if (least) limits += fmt::format(" from {}", *least);
+  if (below) limits += fmt::format("{} below {}", above ? " and" : least ? " to" : "", *below);
+  if (most) limits += fmt::format("{} {}", above ? ", at most" : least ? " to" : " up to", *most);
+  return limits;
 }
 
 bool Interval::Read(const toml::node& node, double& member) const {
   const auto value = FiniteNumber(node);
-  if (!value || (above && *value <= *above) || (below && *value >= *below)) return false;
+  if (!value || (above && *value <= *above) || (least && *value < *least) || (below && *value >= *below) ||
+      (most && *value > *most))
+    return false;
   member = *value;
   return true;
 }
@@ -62,7 +71,9 @@ void Interval::Write(double member, Json& json) const { json = member; }
 void Interval::Describe(Json& schema) const {
   schema["type"] = "number";
   if (above) schema["exclusiveMinimum"] = *above;
+  if (least) schema["minimum"] = *least;
   if (below) schema["exclusiveMaximum"] = *below;
+  if (most) schema["maximum"] = *most;
 }
 
 std::string WholeInterval::Expected(const toml::node* /*found*/) const {
@@ -169,10 +180,7 @@ void Texts::Describe(Json& schema) const {
 }
 
 std::string Ascending::Expected(const toml::node* /*found*/) const {
-  std::string limits;
-  if (each.above) limits += fmt::format(" above {}", *each.above);
-  if (each.below) limits += fmt::format("{} below {}", each.above ? " and" : "", *each.below);
-  return fmt::format("an array of finite numbers{} in ascending order", limits);
+  return fmt::format("an array of finite numbers{} in ascending order", each.Limits());
 }
 
 bool Ascending::Read(const toml::node& node, std::vector<double>& member) const {

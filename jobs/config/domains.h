@@ -21,18 +21,23 @@ namespace trefoil::jobs {
 //   Write(member, json)  the value in the canonical JSON
 //   Describe(schema)     the JSON Schema of such a value
 
-/// An open interval of finite numbers.
+/// An interval of finite numbers. Each end is open (`above`, `below`), closed (`least`, `most`) or not there,
+/// and is the true one: no value inside is refused by what uses it, since that may be after a charge.
 struct Interval {
-  std::optional<double> above;
-  std::optional<double> below;
+  std::optional<double> above{};
+  std::optional<double> least{};
+  std::optional<double> below{};
+  std::optional<double> most{};
 
   [[nodiscard]] std::string Expected(const toml::node* found = nullptr) const;
+  /// As an error says them behind a noun: " above 0, at most 1"; empty where there are no ends.
+  [[nodiscard]] std::string Limits() const;
   bool Read(const toml::node& node, double& member) const;
   void Write(double member, nlohmann::json& json) const;
   void Describe(nlohmann::json& schema) const;
 };
 
-inline constexpr Interval kPositive{.above = 0.0, .below = {}};
+inline constexpr Interval kPositive{.above = 0.0};
 inline constexpr Interval kAnyNumber{};
 
 /// A closed interval of whole numbers.

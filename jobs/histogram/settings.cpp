@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 
 namespace trefoil::jobs {
@@ -62,8 +63,8 @@ void CountFields(FieldVisitor& v, HistogramSettings& s) {
              "1 … 10,000 different ones, public. A record with another value, or none, counts for none of "
              "them.");
          });
-  v("confidence", s.confidence, Interval{.above = 0.0, .below = 0.9991}, Default(0.95),
-    "Of each value's interval by itself; at most 0.999.");
+  v("confidence", s.confidence, Interval{.above = 0.0, .most = dp::kMaxPartsLevel}, Default(0.95),
+    "Of each value's interval by itself.");
   bool local = s.randomiser.has_value();
   v("mode", local, OneOf<bool>{{false, "central"}, {true, "local"}},
     "`central`: exact counts on shares, one noise; `local`: each owner perturbs its records one by one.");

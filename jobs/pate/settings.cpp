@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxQueries = 1'000'000;
 /// Noise may be small beside one vote, and must leave room in the ring.
-constexpr Interval kDeviations{.above = 0.0499, .below = 1e6};
+constexpr Interval kDeviations{.least = 0.05, .below = 1e6};
 constexpr Interval kPenalties{.above = 0.0, .below = 1e6};
 
 const OneOf<VoteMechanism>& Mechanisms() {
@@ -30,7 +30,7 @@ void MechanismFields(FieldVisitor& v, PateSettings& s) {
   const auto refusal = fmt::format("mechanism \"{}\" has no such key", Mechanisms().TextOf(s.mechanism));
   const bool laplace = s.mechanism == VoteMechanism::kLnMax;
   v.When({laplace, "pate.mechanism \"lnmax\"", refusal}, [&] {
-    v("scale", s.scale, Interval{.above = 0.009, .below = 1e6}, "Scale of the Laplace noise, 1/γ.");
+    v("scale", s.scale, Interval{.least = 0.01, .below = 1e6}, "Scale of the Laplace noise, 1/γ.");
   });
   v.When({!laplace, "another pate.mechanism than \"lnmax\"", refusal}, [&] {
     v("sigma", s.sigma, kDeviations, "Deviation of an answer's noise in votes, as any two parties add it.");
@@ -80,12 +80,9 @@ void StudentFields(FieldVisitor& v, StudentSpec& s, std::int64_t queries) {
   v("lambda", s.settings.lambda, kPenalties, "The student's loss is `squared`.");
   v("rounds", s.settings.rounds, WholeInterval{0, 100}, Default(3),
     "Rounds of self-training; 0: on the answers alone.");
-  v("keep", s.settings.keep, Interval{.above = 0.0, .below = 1.0001}, Default(0.9),
-    "At most 1: part of the unanswered records that the last round takes, with the label that the student "
+  v("keep", s.settings.keep, Interval{.above = 0.0, .most = 1.0}, Default(0.9),
+    "Part of the unanswered records that the last round takes, with the label that the student "
     "gives them itself, the surest first; round r of R takes r/R of it.");
-  v.Check([&](const Section& table) {
-    if (s.settings.keep > 1) table.Refuse("keep", "a number above 0, at most 1");
-  });
 }
 
 /// What a solver takes at most is known from the job: no records may end a run.

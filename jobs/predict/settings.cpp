@@ -69,7 +69,7 @@ void Fields(FieldVisitor& v, PredictSettings& s) {
     });
     v("scores", s.scores, Flag{}, Default(false),
       "Whether who gets the predictions gets the logits; else the class alone.");
-    v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0},
+    v("threshold", s.threshold, kThresholds,
       "Two classes: in place of the `model.threshold` of the training.");
     v.Check([&](const Section& table) {
       if (s.store.on && !IsToPredict(s.store.purpose))

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "ml/plan/settings.h"
+
 namespace trefoil::jobs {
 namespace {
 
@@ -136,8 +138,9 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical, char decimal)
     v("high", s.high, kAnyNumber, "A larger one counts as this one.");
   });
   v.When(of({ColumnKind::kWeight}), [&] {
-    v("largest", s.largest, kPositive, Default(1.0),
-      "0.001 … 1000: the largest weight there may be, public as all of the job. What is above it, below 0 or "
+    v("largest", s.largest, Interval{.least = ml::kMinRecordWeightBound, .most = ml::kMaxRecordWeightBound},
+      Default(1.0),
+      "The largest weight there may be, public as all of the job. What is above it, below 0 or "
       "missing is an error.");
   });
   v.When(of({ColumnKind::kCategory}), [&] {

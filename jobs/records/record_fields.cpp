@@ -31,6 +31,12 @@ Condition IsCsv(const data::DataSpec& s) {
           fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))};
 }
 
+/// data.features. Columns of texts alone have none, which the schema, for any format, allows.
+struct FeatureCount : WholeInterval {
+  explicit FeatureCount(bool csv) : WholeInterval{csv ? 0 : 1, 1'000'000} {}
+  void Describe(nlohmann::json& schema) const { FeatureCount(true).WholeInterval::Describe(schema); }
+};
+
 /// What is in files, behind their header. Of a job, or where not `of_job` of records alone.
 void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   bool target = s.target.has_value();
@@ -60,11 +66,11 @@ void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
       table.Fail("partition",
                  "found \"vertical\", which has a key column, expected data.format \"csv\" with it");
   });
-  v("features", s.features, WholeInterval{csv ? 0 : 1, 1'000'000},
+  v("features", s.features, FeatureCount(csv),
     Default(cifar ? data::kCifarImage.values() : data::CountFeatures(s))
         .Said("csv: what the columns give; cifar: 3072")
         .Unless(!csv && !cifar),
-    "Numbers of a record.");
+    "Numbers of a record; 0 of csv with columns of kind `text` alone.");
   v.Check([&](const Section& table) {
     if (cifar && s.target) table.Fail("target", "found it, but data.format \"cifar\" has classes");
     if (cifar && s.features != data::kCifarImage.values())

@@ -50,7 +50,7 @@ void TuneFields(FieldVisitor& v, TuneSettings& s) {
     Default(std::vector<std::int64_t>{}), "In place of `training.steps`.");
   v("repeats", s.repeats, WholeInterval{1, dp::kMaxTrials}, Default(std::int64_t{1}),
     "Trials with each combination; 2 to 64 trials in all.");
-  v("competing", s.competing, Interval{.above = 0.999, .below = 64.001},
+  v("competing", s.competing, Interval{.least = 1.0, .most = double{dp::kMaxTrials}},
     Default(std::max(kLeastCompeting, static_cast<double>(CountTrials(s)) / kShareOfTrials))
         .Said("a third of all trials, at least two"),
     "How many of the trials compete on average, from 1 to all of them; nobody learns how many do, or which. "
@@ -68,7 +68,7 @@ void CheckTrials(const TuneSettings& s, const Section& document) {
   if (steps > ml::kLargestSteps)
     tune.Fail("steps",
               fmt::format("found {} steps of all trials, expected at most {}", steps, ml::kLargestSteps));
-  if (s.competing < 1 || s.competing > static_cast<double>(trials))
+  if (s.competing > static_cast<double>(trials))
     tune.Refuse("competing", fmt::format("a number from 1 to {}, that of all trials", trials));
 }
 

@@ -77,7 +77,7 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
       "The noise multiplier of these counts: any two parties' noise on each has that deviation, times "
       "`max_group_rows` with groups. At most 10^6 over the rows of a group.");
   });
-  v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0}, Default(0.5).LeftOut(),
+  v("threshold", s.threshold, kThresholds, Default(0.5).LeftOut(),
     "Two classes: a record is taken for the second one where more than that is predicted for it, its "
     "probability or, of the squared loss, the number that is fitted. In `evaluate`, `predict`, [evaluation] "
     "and jobs of type `predict`; the training does not depend on it.");

@@ -168,14 +168,9 @@ void CheckConfusion(const DpsgdSettings& job, const Section& document) {
 }
 
 void CheckThreshold(const DpsgdSettings& job, const Section& document) {
-  const double threshold = job.model.threshold;
-  if (threshold == 0.5) return;
-  const auto model = document.Table("model");
-  if (job.data.target || job.data.classes != 2)
-    model.Fail("threshold",
-               "found it with other than two classes, expected none: it is for the second of two");
-  if (threshold < ml::kMinThreshold || threshold > 1 - ml::kMinThreshold)
-    model.Refuse("threshold", "a number from 0.000001 to 0.999999");
+  if (job.model.threshold != 0.5 && (job.data.target || job.data.classes != 2))
+    document.Table("model").Fail(
+        "threshold", "found it with other than two classes, expected none: it is for the second of two");
 }
 
 void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
@@ -193,14 +188,6 @@ void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
   if (!balanced && weights.size() != static_cast<std::size_t>(job.data.classes))
     model.Fail("class_weights", fmt::format("found {} of them, expected {}, one for each of data.classes",
                                             weights.size(), job.data.classes));
-}
-
-void CheckWeightBound(const DpsgdSettings& job, const Section& data) {
-  const auto* column = data::WeightColumn(job.data);
-  if (column == nullptr) return;
-  if (column->largest < ml::kMinRecordWeightBound || column->largest > ml::kMaxRecordWeightBound)
-    data.Fail("column", fmt::format("column \"{}\": found a largest weight of {}, expected 0.001 to 1000",
-                                    column->name, column->largest));
 }
 
 void CheckStandardisedColumns(const DpsgdSettings& job, const Section& data,
@@ -319,7 +306,6 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckBins(job, document);
   CheckConfusion(job, document);
   CheckClassWeights(job, document);
-  CheckWeightBound(job, data);
   CheckRowBits(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (job.features.standardise.on) CheckStandardise(job, document);

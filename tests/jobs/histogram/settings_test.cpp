@@ -160,6 +160,8 @@ std::vector<std::pair<std::string, EditCase>> Refusals() {
        })
     all.emplace_back(kCountedStore, one);
   for (const EditCase& one : std::vector<EditCase>{
+           {"confidence", "mode = ", "confidence = 0.99905\nmode = ",
+            "histogram.confidence: found 0.99905, expected a number above 0, at most 0.999"},
            {"fraction_bits", "[data]", "fraction_bits = 16\n[data]",
             "fraction_bits: only data.source \"store\" has it"},
            {"features", "[histogram]", "[features]\nrow_norm = 2\n[histogram]",
