@@ -24,6 +24,9 @@ using Json = nlohmann::json;
 
 constexpr const char* kHexKey = "64 hexadecimal digits, the second line of the party's deposit.pub";
 
+/// What FromHex takes.
+constexpr const char* kHexPattern = "^[0-9A-Fa-f]{64}$";
+
 PublicKey KeyOf(const std::string& text) {
   const auto key = FromHex(text);
   if (!key) throw ConfigError("found no key");
@@ -31,7 +34,7 @@ PublicKey KeyOf(const std::string& text) {
 }
 
 struct HexKey : jobs::TextOfKind {
-  HexKey() : TextOfKind{"string", kHexKey} {}
+  HexKey() : TextOfKind{"string", kHexKey, kHexPattern} {}
   bool Read(const toml::node& node, PublicKey& member) const { return ReadBy(KeyOf, node, member); }
   void Write(const PublicKey& member, Json& json) const { json = ToHex(member); }
 };
@@ -94,7 +97,7 @@ void PartyFields(jobs::FieldVisitor& v, Study& s) {
 
 /// The hash of a job.
 struct JobHash : jobs::TextOfKind {
-  JobHash() : TextOfKind{"string", "64 lower-case hexadecimal digits"} {}
+  JobHash() : TextOfKind{"string", "64 lower-case hexadecimal digits", kHexPattern} {}
   bool Read(const toml::node& node, std::string& member) const {
     return ReadBy([](const std::string& text) { return ToHex(KeyOf(text)); }, node, member);
   }

@@ -259,6 +259,7 @@ void OfEachParty::Write(const std::array<std::int64_t, 3>& member, Json& json) c
 void OfEachParty::Describe(Json& schema) const {
   Wholes{{0, most}, ""}.Describe(schema);
   schema.update({{"minItems", 3}, {"maxItems", 3}});
+  if (!all_zero_allowed) schema["contains"] = {{"minimum", 1}};
 }
 
 std::string Parties::Expected(const toml::node* /*found*/) const {

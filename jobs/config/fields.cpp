@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace trefoil::jobs {
@@ -153,7 +154,8 @@ class SchemaWriter final : public FieldVisitor {
     auto& known = (*here_)["properties"];
     if (known.contains(key) && only_.empty()) {
       AddPart(known[key], table);
-    } else {  // of alternatives the last one
+    } else {
+      if (known.contains(key)) AddAlternative(table, known[key]);
       Put(key, std::move(table), help);
     }
     if (required && !optional_) Require(key);
@@ -223,6 +225,28 @@ class SchemaWriter final : public FieldVisitor {
     table["properties"].update(part["properties"]);
     if (!part.contains("required")) return;
     for (const auto& key : part["required"]) table["required"].push_back(key);
+  }
+
+  /// Of a table that is declared once for each of several cases: every case's keys are known, a key of both is
+  /// as in `table`, and what one of them does not require is required where the case holds.
+  static void AddAlternative(OrderedJson& table, const OrderedJson& other) {
+    auto& keys = table["properties"];
+    keys.insert(other.at("properties").begin(), other.at("properties").end());
+    const auto in_one = table.value("required", OrderedJson::array());
+    const auto in_other = other.value("required", OrderedJson::array());
+    auto in_both = OrderedJson::array();
+    const auto contains = [](const OrderedJson& names, const OrderedJson& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const auto* names : {&in_one, &in_other}) {
+      for (const auto& name : *names) {
+        const bool both = contains(in_one, name) && contains(in_other, name);
+        if (!both) keys[name.get<std::string>()]["x-required"] = true;
+        if (both && names == &in_one) in_both.push_back(name);
+      }
+    }
+    table.erase("required");
+    if (!in_both.empty()) table["required"] = in_both;
   }
 
   void Put(const char* key, OrderedJson schema, const char* help) {

@@ -27,7 +27,9 @@ constexpr const char* kAddress = "host:port with a port from 1 to 65535";
 constexpr const char* kDuration = "a time above 0, of a day at most, such as \"500ms\", \"120s\" or \"2m\"";
 
 struct HostAndPort : TextOfKind {
-  HostAndPort() : TextOfKind{"host:port", kAddress} {}
+  HostAndPort()
+      : TextOfKind{"host:port", kAddress, R"(^([^: \t\r\n/\[\]]+|\[[^ \t\r\n/\[\]]+\]):0*[1-9][0-9]{0,4}$)"} {
+  }
   bool Read(const toml::node& node, Address& member) const { return ReadBy(ParseAddress, node, member); }
   void Write(const Address& member, Json& json) const { json = ToText(member); }
 };
@@ -49,12 +51,13 @@ struct HostsAndPorts {
     for (const auto& address : member) json.push_back(ToText(address));
   }
   static void Describe(Json& schema) {
-    schema.update({{"type", "array"}, {"items", {{"type", "string"}, {"x-type", "host:port"}}}});
+    schema["type"] = "array";
+    HostAndPort().Describe(schema["items"]);
   }
 };
 
 struct Duration : TextOfKind {
-  Duration() : TextOfKind{"duration", kDuration} {}
+  Duration() : TextOfKind{"duration", kDuration, "^0*[1-9][0-9]*(ms|s|m)$"} {}
   bool Read(const toml::node& node, std::chrono::milliseconds& member) const {
     return ReadBy(ParseDuration, node, member);
   }
@@ -77,6 +80,13 @@ const OneOf<dp::FilterMode>& FilterModes() {
   using dp::FilterMode;
   static const OneOf<FilterMode> modes{
       {FilterMode::kRdp, "rdp"}, {FilterMode::kGdp, "gdp"}, {FilterMode::kClosed, "closed"}};
+  return modes;
+}
+
+/// Of ledgers of owners: jobs on deposits are not entered beforehand.
+const OneOf<dp::FilterMode>& OwnerFilterModes() {
+  using dp::FilterMode;
+  static const OneOf<FilterMode> modes{{FilterMode::kRdp, "rdp"}, {FilterMode::kGdp, "gdp"}};
   return modes;
 }
 
@@ -115,11 +125,11 @@ void PeerFields(FieldVisitor& v, PartyFile& s) {
 
 /// Of ledgers as they are declared: LedgerSettings or OwnerLedgerSettings.
 template <typename Settings>
-void CapFields(FieldVisitor& v, Settings& s) {
+void CapFields(FieldVisitor& v, Settings& s, const OneOf<dp::FilterMode>& modes) {
   v("epsilon_cap", s.epsilon_cap, kPositive, "Most that all jobs together may cost, as an insider's ε.");
   v("delta", s.delta, Interval{.above = 0.0, .below = 1.0},
     "At which that is computed; fixed when the ledger is opened.");
-  v("mode", s.mode, FilterModes(),
+  v("mode", s.mode, modes,
     "How jobs are composed (`privacy.md`, \"Filters\"); fixed when the ledger is opened. Where it is missing "
     "it is the ledger's own, and `rdp` of a new one.");
 }
@@ -129,16 +139,12 @@ void OwnerLedgerFields(FieldVisitor& v, OwnerLedgerSettings& s) {
     "A folder with a ledger `OWNER/POPULATION.jsonl` for each population whose deposits were used; made if "
     "it is "
     "not there, mode 0700; on a local file system.");
-  CapFields(v, s);
-  v.Check([&](const Section& table) {
-    if (s.mode == dp::FilterMode::kClosed)
-      table.Refuse("mode", "\"rdp\" or \"gdp\": jobs on deposits are not entered beforehand");
-  });
+  CapFields(v, s, OwnerFilterModes());
 }
 
 void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
   v("file", s.file, Path(), "The ledger; made if it is not there, mode 0600; on a local file system.");
-  CapFields(v, s);
+  CapFields(v, s, FilterModes());
   v("population", s.population, Text(),
     Default(std::string()).Said("none: a ledger of one data set").LeftOut(),
     "A name for everybody who may appear in any of the files that the ledger is charged for, over time: "

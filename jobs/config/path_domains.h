@@ -9,15 +9,20 @@
 
 namespace trefoil::jobs {
 
-/// Texts of a kind, which `expected` describes.
+/// Texts of a kind, which `expected` describes. All of them match the regular expression `pattern`, if there is
+/// one; not all that match are read.
 struct TextOfKind {
   const char* kind;
   const char* expected;
+  const char* pattern = nullptr;
 
   [[nodiscard]] std::string Expected(const toml::node* found) const {
     return found == nullptr || !found->is_string() ? Text{}.Expected(found) : expected;
   }
-  void Describe(nlohmann::json& schema) const { schema.update({{"type", "string"}, {"x-type", kind}}); }
+  void Describe(nlohmann::json& schema) const {
+    schema.update({{"type", "string"}, {"x-type", kind}});
+    if (pattern != nullptr) schema["pattern"] = pattern;
+  }
 
  protected:
   /// Whether the node is a text that `parse` takes without a ConfigError.
@@ -35,7 +40,7 @@ struct TextOfKind {
 
 /// A path, relative to the folder of the file that it stands in.
 struct Path : TextOfKind {
-  Path() : TextOfKind{"path", "a path"} {}
+  Path() : TextOfKind{"path", "a path", "."} {}
   bool Read(const toml::node& node, std::filesystem::path& member) const;
   void Write(const std::filesystem::path& member, nlohmann::json& json) const;
 };

@@ -124,8 +124,8 @@ void TrainingFields(FieldVisitor& v, PateSettings& s) {
 
 void Fields(FieldVisitor& v, PateSettings& s) {
   TypeFields(v, "pate");
+  NameField(v, s.name);
   v.If(!s.schema, [&] {
-    NameField(v, s.name);
     v.Table("data", "Where `local` finds the votes.", [&] {
       v("name", s.data_name, Name{}, Default(s.name).Said("`name`"),
         "Where `local` looks for `predictions.npy` or `.csv` (all teachers; the first ones are party 0's), "
@@ -154,7 +154,6 @@ PateSettings ReadPateSettings(const toml::table& root, const std::string& file) 
   if (!job.has_threshold()) job.answers = job.queries;
   if (!job.schema) return job;
   job.schema->type = "pate";
-  job.name = job.schema->name;
   job.data_name = job.schema->data.name;
   job.classes = job.schema->data.classes;
   return job;

@@ -14,7 +14,9 @@ constexpr const char* kToPredict = "predict";
 
 /// The id of a study.
 struct StudyId : TextOfKind {
-  StudyId() : TextOfKind{"string", "64 lower-case hexadecimal digits, as trefoil study show prints them"} {}
+  StudyId()
+      : TextOfKind{"string", "64 lower-case hexadecimal digits, as trefoil study show prints them",
+                   "^[0-9a-f]{64}$"} {}
   bool Read(const toml::node& node, std::string& member) const {
     const auto text = node.value<std::string>().value_or("");
     const bool fits = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;

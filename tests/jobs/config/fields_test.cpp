@@ -154,7 +154,7 @@ TEST(WriteJson, FillsInDefaultsAndLeavesOutWhatIsNotThere) {
       R"("sigma":2.5,"training":{"every":4,"shape":"steps","steps":30}})");
 }
 
-TEST(SchemaJson, JoinsPartsOfATableAndSaysTheLastOfAlternatives) {
+TEST(SchemaJson, JoinsPartsOfATableAndAlternatives) {
   std::int64_t number = 0;
   const auto table = [&](FieldVisitor& v, const char* name, const char* help, const char* key) {
     v.Table(name, help, [&] { v(key, number, WholeInterval{0, 9}, "A number."); });
@@ -164,6 +164,8 @@ TEST(SchemaJson, JoinsPartsOfATableAndSaysTheLastOfAlternatives) {
     table(v, "parts", "", "b");
     v.If(true, [&] { table(v, "either", "The first.", "a"); });
     v.If(false, [&] { table(v, "either", "The last.", "b"); });
+    v.If(true, [&] { table(v, "alike", "", "a"); });
+    v.If(false, [&] { table(v, "alike", "", "a"); });
   }));
   const auto& parts = schema.at("properties").at("parts");
   EXPECT_EQ(parts.at("description"), "The first.");
@@ -171,7 +173,10 @@ TEST(SchemaJson, JoinsPartsOfATableAndSaysTheLastOfAlternatives) {
   EXPECT_EQ(parts.at("required"), Json({"a", "b"}));
   const auto& either = schema.at("properties").at("either");
   EXPECT_EQ(either.at("description"), "The last.");
-  EXPECT_EQ(either.at("properties").size(), 1U);
+  EXPECT_EQ(either.at("properties").size(), 2U);
+  EXPECT_FALSE(either.contains("required"));  // in either case only one of them
+  for (const char* key : {"a", "b"}) EXPECT_EQ(either.at("properties").at(key).at("x-required"), true);
+  EXPECT_EQ(schema.at("properties").at("alike").at("required"), Json({"a"}));
 }
 
 TEST(SchemaJson, SaysRangesChoicesDefaultsAndConditions) {
