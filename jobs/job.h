@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "dp/record/record.h"
 #include "jobs/config/party_file.h"
 #include "jobs/job_cost.h"
+#include "jobs/job_type.h"
 #include "jobs/records/model_schema.h"
 #include "jobs/shared_records.h"
 #include "jobs/shown_results.h"
@@ -71,12 +71,14 @@ struct SplitTarget {
   std::array<std::filesystem::path, 3> party_folders;  ///< mode 0700; the job makes data/ in each
   std::array<PartyFile, 3>& parties;   ///< whose [data] the job fills in, relative to the folders
   std::filesystem::path run_folder{};  ///< that all of these are in
-  std::filesystem::path model{};  ///< run directory that has the shares of a model, where the job asks one
+  std::filesystem::path model{};    ///< run directory that has the shares of a model, where the job asks one
+  JobTypes types = ShippedTypes();  ///< that the program knows, as of Resources
 };
 
 /// What a party may use for a job.
 struct Resources {
-  std::size_t threads = 0;  ///< 0: as many as the machine has
+  std::size_t threads = 0;          ///< 0: as many as the machine has
+  JobTypes types = ShippedTypes();  ///< that the program knows: one of them made a model that the job needs
 };
 
 /// What there is to say of what a party brought, to its owner alone.
@@ -175,8 +177,6 @@ class Output {
 };
 
 class JobWithCanaries;
-class Interview;
-struct DraftSource;
 
 /// A job of any type: a secure computation of three parties whose results are released. All that the commands
 /// know of a job's type; the object serves one run.
@@ -305,28 +305,6 @@ class Job {
   /// where the job's type, or this job, cannot be audited.
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
 };
-
-/// A type of job.
-struct JobType {
-  const char* name;  ///< as a job's `type` says it
-  /// Reads a document, which `file` names in errors, and checks it whole. Throws ConfigError as ReadJob.
-  std::unique_ptr<Job> (*read)(const toml::table& root, const std::string& file);
-  std::string (*schema)(const char* name);  ///< a JSON Schema of its files
-  InputFields inputs = nullptr;  ///< of the party file, what only some types need; several may name one
-  /// A job file for records as the source has them, from answers to questions. Throws as Interview. Null:
-  /// none is drafted.
-  std::string (*draft)(const DraftSource& source, Interview& interview) = nullptr;
-  LogitMeaning logits = LogitMeaning::kLogOdds;  ///< of the linear models that its jobs make
-};
-
-/// The types that a program knows; they outlive it.
-using JobTypes = std::span<const JobType>;
-
-/// Those of this program. Any may be left out, or others added, by who calls the functions below.
-[[nodiscard]] JobTypes ShippedTypes();
-
-/// As a job's `type` says them.
-[[nodiscard]] std::vector<std::string> NamesOf(JobTypes types);
 
 /// JobType::schema of a type with the settings `S`; with the keys of its records where it may have none.
 template <typename S>

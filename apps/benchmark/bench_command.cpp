@@ -6,8 +6,9 @@
 
 namespace trefoil::apps {
 
-void AddBench(CLI::App& program, Action& action) {
+void AddBench(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<BenchOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("bench",
                                          "Measure the protocols: rounds, bytes and seconds, between three "
                                          "processes on this machine or between hosts");

@@ -4,6 +4,6 @@
 namespace trefoil::apps {
 
 /// Adds the command `bench`, which measures the protocols, to the program's command line.
-void AddBench(CLI::App& program, Action& action);
+void AddBench(CLI::App& program, Action& action, jobs::JobTypes types);
 
 }  // namespace trefoil::apps

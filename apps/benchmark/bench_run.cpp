@@ -89,7 +89,8 @@ void PrintResult(const bench::Result& result) {
 
 /// One party's side, with its peers over the network.
 int RunParty(const BenchOptions& options, const bench::Request& request) {
-  net::MeshConfig config = runtime::MeshConfigOf(jobs::ReadParty(options.config), bench::ToJson(request));
+  net::MeshConfig config =
+      runtime::MeshConfigOf(jobs::ReadParty(options.config, options.types), bench::ToJson(request));
   const auto mesh = net::ConnectMesh(config);
   return runtime::TellingPeers(*mesh, [&] {
     ThreadPool pool(ThreadsFor(options.threads));

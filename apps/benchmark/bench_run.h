@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/job_type.h"
+
 namespace trefoil::apps {
 
 struct BenchOptions {
@@ -16,6 +18,7 @@ struct BenchOptions {
   int sustained = 0;
   std::size_t threads = 0;
   std::string json;  ///< file to write; empty: only the table is printed
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// Measures the protocols and prints a table. Returns the exit code.

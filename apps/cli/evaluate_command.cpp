@@ -32,6 +32,7 @@ struct EvaluateOptions {
   std::string out;
   std::optional<double> threshold;
   bool json = false;
+  jobs::JobTypes types;
 };
 
 /// More classes make a table that no terminal is wide enough for; JSON has it.
@@ -97,7 +98,7 @@ void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& sch
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
-  auto loaded = jobs::LoadModel(options.model);
+  auto loaded = jobs::LoadModel(options.model, options.types);
   if (options.threshold) jobs::SetThreshold(loaded.schema, *options.threshold, "--threshold");
   const auto& schema = loaded.schema.records;
   const auto files =
@@ -124,8 +125,9 @@ int RunEvaluate(const EvaluateOptions& options) {
 
 }  // namespace
 
-void AddEvaluate(CLI::App& program, Action& action) {
+void AddEvaluate(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<EvaluateOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("evaluate",
                                          "How a released model does on clear data: accuracy, recall and "
                                          "precision a class, AUC, log-loss, calibration; of targets R² and "

@@ -21,6 +21,7 @@ struct ExportOptions {
   std::string model;
   std::string format;
   std::string out;
+  jobs::JobTypes types;
 };
 
 /// --out, or the model's name with the format's ending.
@@ -37,7 +38,7 @@ std::string TextOf(const std::string& format, const jobs::ModelFile& model) {
 }
 
 int RunExport(const ExportOptions& options) {
-  const auto model = jobs::LoadModel(options.model);
+  const auto model = jobs::LoadModel(options.model, options.types);
   const auto target = TargetOf(options);
   if (model.schema.records.data.vertical && options.format != "csv") {
     throw ConfigError(
@@ -60,8 +61,9 @@ int RunExport(const ExportOptions& options) {
 
 }  // namespace
 
-void AddExport(CLI::App& program, Action& action) {
+void AddExport(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<ExportOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("export", "A released model as a file for other programs");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command

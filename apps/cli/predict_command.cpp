@@ -29,6 +29,7 @@ struct PredictOptions {
   std::optional<double> threshold;
   bool scores = false;
   bool probabilities = false;
+  jobs::JobTypes types;
 };
 
 std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x,
@@ -62,7 +63,7 @@ std::string TargetsOf(const jobs::ModelFile& model, const data::Matrix& x) {
 }
 
 int RunPredict(const PredictOptions& options) {
-  auto model = jobs::LoadModel(options.model);
+  auto model = jobs::LoadModel(options.model, options.types);
   if (options.threshold) jobs::SetThreshold(model.schema, *options.threshold, "--threshold");
   const bool targets = model.schema.records.data.target.has_value();
   if (targets && (options.scores || options.probabilities)) {
@@ -93,8 +94,9 @@ int RunPredict(const PredictOptions& options) {
 
 }  // namespace
 
-void AddPredict(CLI::App& program, Action& action) {
+void AddPredict(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<PredictOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "predict",
       "What a released model says of records, as CSV: row, label (or target); nothing leaves this machine");

@@ -21,6 +21,7 @@ struct TrustOptions {
   std::string config;
   int peer = 0;
   std::string certificate;
+  jobs::JobTypes types;
 };
 
 std::string Date(std::chrono::system_clock::time_point time) {
@@ -59,7 +60,7 @@ std::string NameDoubt(const std::string& name, int peer) {
 }
 
 int Trust(const TrustOptions& options) {
-  const auto party = jobs::ReadParty(options.config);
+  const auto party = jobs::ReadParty(options.config, options.types);
   if (options.peer == party.id) {
     throw ConfigError(fmt::format("--peer: found {}, expected another party than the one of {}", options.peer,
                                   options.config));
@@ -92,8 +93,9 @@ int Trust(const TrustOptions& options) {
 
 }  // namespace
 
-void AddTrust(CLI::App& program, Action& action) {
+void AddTrust(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<TrustOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("trust", "Store a partner's certificate, showing its fingerprint");
   command->add_option("--config", options->config, "This party's party file")->required();
   command->add_option("--peer", options->peer, "Whose certificate it is")

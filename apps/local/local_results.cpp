@@ -80,10 +80,11 @@ void Warn(const std::vector<std::string>& warnings, runtime::ProgressDisplay& di
 /// Of the released model on the test records, where there are both: its accuracy or, of targets, its errors,
 /// as results of the summary have them, after all of it has been written beside the model and the user has
 /// been told.
-std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display) {
+std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display,
+                                  jobs::JobTypes types) {
   const auto file = folder / "model.npz";
   if (!fs::exists(file) || !fs::exists(folder / "test")) return {};
-  const auto model = jobs::LoadModel(file);
+  const auto model = jobs::LoadModel(file, types);
   const auto& schema = model.schema.records;
   const auto files = data::FindTestFiles(schema.data, folder / "test");
   if (!files) return {};
@@ -107,12 +108,13 @@ std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDispl
 
 }  // namespace
 
-void CollectResults(const jobs::Job& job, const fs::path& folder, runtime::ProgressDisplay& display) {
+void CollectResults(const jobs::Job& job, const fs::path& folder, runtime::ProgressDisplay& display,
+                    jobs::JobTypes types) {
   const int first = job.release_to().empty() ? 0 : job.release_to().front();
   const auto released = CollectFiles(job, folder, first);
   auto summary = CollectSummaries(folder, first);
   if (const auto line = job.ResultLine(summary.results); !line.empty()) display.Say(line);
-  if (const auto figures = EvaluateModel(folder, display)) {
+  if (const auto figures = EvaluateModel(folder, display, types)) {
     summary.results.update(*figures);
   } else if (summary.results.contains("r_squared")) {
     display.Say("R² unknown: there is no test data");

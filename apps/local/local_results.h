@@ -12,6 +12,6 @@ namespace trefoil::apps {
 /// user.
 /// Throws std::runtime_error if the parties' results differ, or a file is missing.
 void CollectResults(const jobs::Job& job, const std::filesystem::path& folder,
-                    runtime::ProgressDisplay& display);
+                    runtime::ProgressDisplay& display, jobs::JobTypes types);
 
 }  // namespace trefoil::apps

@@ -109,7 +109,8 @@ void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
                                  .party_folders = PartyFolders(run.folder),
                                  .parties = parties,
                                  .run_folder = run.folder,
-                                 .model = options.model});
+                                 .model = options.model,
+                                 .types = options.types});
     CheckTests(run, options);
     run.display.Say(fmt::format("{}, in {}", said, run.folder.string()));
   } catch (...) {
@@ -169,7 +170,7 @@ int RunPrepared(const LocalRun& run, const Parties& parties, const LocalOptions&
                                          .again = options.again,
                                          .pages = pages},
                                         run.display);
-  if (failure == kDone) CollectResults(run.job, run.folder, run.display);
+  if (failure == kDone) CollectResults(run.job, run.folder, run.display, options.types);
   return failure;
 }
 

@@ -5,8 +5,8 @@
 
 namespace trefoil::apps {
 
-jobs::PartyFile ReadPartyWithDeposits(const std::string& config) {
-  auto party = jobs::ReadParty(config);
+jobs::PartyFile ReadPartyWithDeposits(const std::string& config, jobs::JobTypes types) {
+  auto party = jobs::ReadParty(config, types);
   deposit::RequireDeposits(party, config);
   return party;
 }

@@ -25,6 +25,7 @@ struct InboxOptions {
   std::string study;
   std::string listen;
   std::uint64_t most_mib = 256;
+  jobs::JobTypes types;
 };
 
 /// Whole lines, since two threads write them.
@@ -33,7 +34,7 @@ void PrintWhole(const std::string& line) { std::cout << line + "\n" << std::flus
 int ServeInbox(const InboxOptions& options) {
   RequireOpenFiles(kOpenFilesOfParty);
   (void)LockAllMemory();  // shares are kept from swap space where the system lets them
-  const auto party = ReadPartyWithDeposits(options.config);
+  const auto party = ReadPartyWithDeposits(options.config, options.types);
   const auto address = jobs::ParseAddress(options.listen);
   auto identity = runtime::ReadIdentity(party);
   const auto fingerprint = net::Fingerprint(identity.certificate_pem);
@@ -62,8 +63,9 @@ int ServeInbox(const InboxOptions& options) {
 
 }  // namespace
 
-void AddInbox(CLI::App& program, Action& action) {
+void AddInbox(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<InboxOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "inbox", "Take deposits of owners over HTTPS into this party's store, until it is stopped");
   command->add_option("--config", options->config, "This party's party file")->required();

@@ -20,6 +20,7 @@ struct TrustOwnerOptions {
   std::string config;
   std::string name;
   std::string key;
+  jobs::JobTypes types;
 };
 
 int InitOwner(const std::string& folder) {
@@ -46,7 +47,7 @@ int MakeDepositKey(const std::string& folder) {
 }
 
 int TrustOwner(const TrustOwnerOptions& options) {
-  const auto party = ReadPartyWithDeposits(options.config);
+  const auto party = ReadPartyWithDeposits(options.config, options.types);
   if (!jobs::IsName(options.name)) {
     throw ConfigError(
         fmt::format("--name: found \"{}\", expected {}", options.name, jobs::Name().Expected(nullptr)));
@@ -95,8 +96,9 @@ void AddDepositKey(CLI::App& program, Action& action) {
               "Make a deposit key for a party that `init` made none for, or a new one", &MakeDepositKey);
 }
 
-void AddTrustOwner(CLI::App& program, Action& action) {
+void AddTrustOwner(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<TrustOwnerOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "trust-owner", "Store the key of an owner whose deposits are taken, showing its fingerprint");
   command->add_option("--config", options->config, "This party's party file")->required();

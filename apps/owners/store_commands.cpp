@@ -27,6 +27,7 @@ struct StoreOptions {
   std::vector<std::string> ids;
   bool undo = false;
   std::size_t threads = 0;
+  jobs::JobTypes types;
 };
 
 std::string Time(std::uint64_t seconds) {
@@ -68,7 +69,7 @@ int TakeEach(const std::vector<std::string>& names, const Take& take) {
 
 int Accept(const StoreOptions& options) {
   (void)LockAllMemory();  // shares are kept from swap space where the system lets them; here and below
-  const auto party = ReadPartyWithDeposits(options.config);
+  const auto party = ReadPartyWithDeposits(options.config, options.types);
   const deposit::DepositReader reader{
       .study = deposit::ReadStudy(options.study),
       .party = party.id,
@@ -86,7 +87,7 @@ int Accept(const StoreOptions& options) {
 }
 
 int TakeWithdrawals(const StoreOptions& options) {
-  const auto party = ReadPartyWithDeposits(options.config);
+  const auto party = ReadPartyWithDeposits(options.config, options.types);
   const auto owners = deposit::ReadTrustedOwners(party.deposits->owners);
   auto store = deposit::OpenStore(party);
   return TakeEach(options.files, [&](const std::string& file) {
@@ -99,14 +100,14 @@ int TakeWithdrawals(const StoreOptions& options) {
 }
 
 int ListWithdrawals(const StoreOptions& options) {
-  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config, options.types));
   for (const auto& one : store.Withdrawals())
     std::cout << fmt::format("{}  {}  {}\n", ToHex(one.deposit), one.owner, Time(one.withdrawn));
   return kDone;
 }
 
 int SetAside(const StoreOptions& options) {
-  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config, options.types));
   const auto told = [&](bool changed) {
     if (options.undo) return changed ? "is used again" : "was not set aside";
     return changed ? "is set aside" : "was set aside before";
@@ -128,13 +129,13 @@ void PrintLine(const deposit::StoredDeposit& one) {
 }
 
 int List(const StoreOptions& options) {
-  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config, options.types));
   for (const auto& one : store.List()) PrintLine(one);
   return kDone;
 }
 
 int Show(const StoreOptions& options) {
-  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config, options.types));
   for (const auto& one : store.List()) {
     if (ToHex(one.id) != options.id) continue;
     const auto& header = one.header;
@@ -154,7 +155,7 @@ int Show(const StoreOptions& options) {
 
 int Verify(const StoreOptions& options) {
   (void)LockAllMemory();
-  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config, options.types));
   int verified = 0;
   int code = kDone;
   for (const auto& one : store.List()) {
@@ -174,7 +175,7 @@ int Verify(const StoreOptions& options) {
 
 int Check(const StoreOptions& options) {
   (void)LockAllMemory();
-  const auto party = ReadPartyWithDeposits(options.config);
+  const auto party = ReadPartyWithDeposits(options.config, options.types);
   auto store = deposit::OpenStore(party);
   return CheckTogether(party, deposit::ReadStudy(options.study), store, options.threads);
 }
@@ -190,8 +191,9 @@ CLI::App* AddStoreCommand(CLI::App& program, Action& action, const char* name, c
 
 }  // namespace
 
-void AddAccept(CLI::App& program, Action& action) {
+void AddAccept(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<StoreOptions>();
+  options->types = types;
   auto* command = AddStoreCommand(
       program, action, "accept",
       "Take owners' deposits into this party's store, or refuse them (exit code 4)", options, &Accept);
@@ -199,8 +201,9 @@ void AddAccept(CLI::App& program, Action& action) {
   command->add_option("FILE", options->files, "Deposits for this party, as owners sent them")->required();
 }
 
-void AddStore(CLI::App& program, Action& action) {
+void AddStore(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<StoreOptions>();
+  options->types = types;
   auto* store = program.add_subcommand("store", "The deposits that this party took");
   store->require_subcommand(1);
   AddStoreCommand(*store, action, "list", "One line for each", options, &List);

@@ -98,7 +98,7 @@ int RunAudit(const AuditOptions& options) {
        .display = display},
       {.job = options.job, .data = options.data, .threads = options.threads, .types = options.types});
   if (failure != kDone) return failure;
-  const auto found = audited->Examine(jobs::LoadModel(folder / "model.npz").model);
+  const auto found = audited->Examine(jobs::LoadModel(folder / "model.npz", options.types).model);
   WriteCanaries(folder / "canaries.csv", found);
   const auto result = ResultOf(found, runtime::ReadSummary(folder / "summary.json"), options);
   WriteTextFile(folder / "audit.json", ToJson(result).dump(2) + "\n");

@@ -73,12 +73,12 @@ std::string ReadEvaluation(const fs::path& folder) {
 }
 
 /// Of a model of a table's columns, if there is one.
-std::string ReadCoefficients(const fs::path& folder, const jobs::Job& job) {
+std::string ReadCoefficients(const fs::path& folder, const jobs::Job& job, jobs::JobTypes types) {
   const auto schema = job.Model();
   if (!schema || schema->records.data.format != data::Format::kCsv || !fs::exists(folder / kModelFile))
     return "";
   return ReadPart(folder, kModelFile,
-                  [](const fs::path& file) { return CoefficientsSection(jobs::LoadModel(file)); });
+                  [&](const fs::path& file) { return CoefficientsSection(jobs::LoadModel(file, types)); });
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
   }
   if (fs::exists(folder / "audit.json")) report.audit = ReadPart(folder, "audit.json", ReadAudit);
   report.evaluation = ReadEvaluation(folder);
-  report.coefficients = ReadCoefficients(folder, *job);
+  report.coefficients = ReadCoefficients(folder, *job, types);
   report.shown = job->Shown(folder);
   return report;
 }

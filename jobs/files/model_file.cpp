@@ -97,7 +97,7 @@ void SaveModel(const std::filesystem::path& file, const ml::Model& model, const 
   data::WriteNpz(file, arrays);
 }
 
-ModelFile LoadModel(const std::filesystem::path& file) {
+ModelFile LoadModel(const std::filesystem::path& file, JobTypes types) {
   if (std::filesystem::is_directory(file))
     throw ConfigError(fmt::format("{}: found a folder, expected a model's file, as {} of a run directory",
                                   file.string(), (file / "model.npz").string()));
@@ -107,7 +107,7 @@ ModelFile LoadModel(const std::filesystem::path& file) {
           fmt::format("{}: job: found more than {} bytes, expected a job", file.string(), kLargestText));
   });
   const auto text = data::NpyToText(job, file);
-  ModelFile loaded{.model = {}, .schema = ParseModelSchema(text, file.string())};
+  ModelFile loaded{.model = {}, .schema = ParseModelSchema(text, file.string(), types)};
   auto inputs = static_cast<std::size_t>(TrainedFeatures(loaded.schema.records));
   const auto& sizes = loaded.schema.classifier.hidden;
   for (std::size_t k = 0; k < sizes.size(); ++k) {

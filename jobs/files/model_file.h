@@ -27,7 +27,7 @@ struct ModelFile {
 void SaveModel(const std::filesystem::path& file, const ml::Model& model, const ModelSchema& schema,
                const std::vector<std::pair<std::string, data::NpyArray>>& constants = {});
 
-/// Throws DataError or ConfigError naming the file if it is no such model.
-[[nodiscard]] ModelFile LoadModel(const std::filesystem::path& file);
+/// Throws DataError or ConfigError naming the file if it is no such model, or of a job of none of `types`.
+[[nodiscard]] ModelFile LoadModel(const std::filesystem::path& file, JobTypes types = ShippedTypes());
 
 }  // namespace trefoil::jobs

@@ -26,11 +26,11 @@ std::string HashOf(const ShareFile& share) {
   return Sha256Hex(share.task.empty() ? share.schema.json : share.task);
 }
 
-ShareFile ParseHeader(const fs::path& file, const Json& json) {
+ShareFile ParseHeader(const fs::path& file, const Json& json, JobTypes types) {
   try {
     ShareFile share;
     share.party = NumberOf(json.at("party"));
-    share.schema = ParseModelSchema(json.at("job").get<std::string>(), file.string());
+    share.schema = ParseModelSchema(json.at("job").get<std::string>(), file.string(), types);
     if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));
     if (json.contains("session")) share.session = json.at("session").get<std::string>();
@@ -39,7 +39,7 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
     (void)ShapeOf(share.schema);  // a job whose settings do not go together is damage, too
     return share;
   } catch (const std::exception&) {
-    RefuseSealed(file, "a damaged header", "a model's share");
+    RefuseSealed(file, "a damaged header, or a type of job that is not known here", "a model's share");
   }
 }
 
@@ -69,10 +69,10 @@ void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& ke
   WriteSecretFile(file, SealFile(kModelShare, header, secret.bytes(), key));
 }
 
-ShareFile LoadShare(const fs::path& file, int party, const SecretKey& key) {
+ShareFile LoadShare(const fs::path& file, int party, const SecretKey& key, JobTypes types) {
   ShareFile share;
   const auto secret = OpenSealed(file, kModelShare, key, [&](const Json& header) {
-    share = ParseHeader(file, header);
+    share = ParseHeader(file, header, types);
     if (share.party != party)
       RefuseSealed(file, fmt::format("party {}'s share", share.party), fmt::format("party {}'s", party));
   });

@@ -36,7 +36,9 @@ inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 
 /// Reads party `party`'s share. Throws ConfigError if it is not there or others can read it; DataError naming
-/// the file if it is no share, another party's, changed, or sealed with another key.
-[[nodiscard]] ShareFile LoadShare(const std::filesystem::path& file, int party, const SecretKey& key);
+/// the file if it is no share, another party's, changed, sealed with another key, or of a job of none of
+/// `types`.
+[[nodiscard]] ShareFile LoadShare(const std::filesystem::path& file, int party, const SecretKey& key,
+                                  JobTypes types = ShippedTypes());
 
 }  // namespace trefoil::jobs

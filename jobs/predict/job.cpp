@@ -55,7 +55,11 @@ class PredictJob : public Job {
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
-  void Serve(mpc::Context& party) override { ServeClassifier(party, job_, *ranks_); }
+  void ServeInputs(const PartyFile& /*party*/, const std::string& /*party_file*/,
+                   const Resources& resources) override {
+    types_ = resources.types;
+  }
+  void Serve(mpc::Context& party) override { ServeClassifier(party, job_, *ranks_, types_); }
 
  private:
   [[nodiscard]] std::vector<PlannedRun> FormsOf(const ModelSchema& model,
@@ -69,6 +73,7 @@ class PredictJob : public Job {
   std::vector<int> to_;                ///< the client; nobody where owners get files
   int rank_count_ = 1;                 ///< machines of a party
   mpc::Ranks* ranks_ = nullptr;        ///< after TakeRanks
+  JobTypes types_;                     ///< after ServeInputs
   std::optional<ModelSchema> schema_;  ///< of the model, once it is known
   SharedRecords* deposits_ = nullptr;  ///< where the rows are such
   RecordSchema deposited_;             ///< what they have to be, once the model is known
@@ -132,11 +137,11 @@ std::string PredictJob::Split(const SplitTarget& target) const {
   if (target.data.empty()) throw ConfigError("--data: missing, expected the file with the rows to predict");
   for (auto& party : target.parties) {
     const auto folder = fs::absolute(target.model / fmt::format("party-{}", party.id));
-    const auto before = ReadParty(folder / "party.toml");
+    const auto before = ReadParty(folder / "party.toml", target.types);
     party.storage_key = before.storage_key.empty() ? before.private_key : before.storage_key;
     party.inputs["predict.share"] = folder / "out" / "model.share";
     party.feature_model = before.feature_model;
-    const auto model = LoadModelShare(party, job_, "");
+    const auto model = LoadModelShare(party, job_, "", target.types);
     if (party.id != job_.client) continue;
     party.inputs.Records("predict") = NamedFiles("--data", {fs::absolute(target.data).string()},
                                                  model.schema.records.data, data::LabelUse::kIgnored);
@@ -159,8 +164,8 @@ void PredictJob::ExpectDeposits() {
 
 std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::string& party_file,
                                          const Resources& resources) {
-  const auto load_model = [this, &party, &party_file]() -> Loaded {
-    model_ = LoadModelShare(party, job_, party_file);
+  const auto load_model = [this, &party, &party_file, resources]() -> Loaded {
+    model_ = LoadModelShare(party, job_, party_file, resources.types);
     if (job_.threshold) SetThreshold(model_->schema, *job_.threshold, "predict.threshold");
     schema_ = model_->schema;
     if (job_.store.on) ExpectDeposits();

@@ -26,14 +26,15 @@ void PredictInputs(FieldVisitor& v, InputPaths& inputs) {
   });
 }
 
-ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, const std::string& party_file) {
+ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, const std::string& party_file,
+                         JobTypes types) {
   const auto& file = party.inputs["predict.share"];
   if (file.empty()) {
     throw ConfigError(
         party_file +
         ": missing predict.share, expected the path of this party's share, model.share of a run");
   }
-  auto share = LoadShare(file, party.id, StorageKey(party, kModelShare));
+  auto share = LoadShare(file, party.id, StorageKey(party, kModelShare), types);
   if (share.record.run_id != job.run) {
     throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)", file.string(),
                                   share.record.run_id, job.run));

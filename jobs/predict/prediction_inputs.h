@@ -15,7 +15,7 @@ void PredictInputs(FieldVisitor& v, InputPaths& inputs);
 /// This party's share of the model that the job asks. Throws ConfigError where `party_file` names none or it
 /// is of another run; else as StorageKey and LoadShare.
 [[nodiscard]] ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job,
-                                       const std::string& party_file);
+                                       const std::string& party_file, JobTypes types);
 
 /// The client's rows, with the features of the model's records; nothing at the others. Throws ConfigError
 /// where `party_file` names none; DataError as LoadRecords.

@@ -91,9 +91,9 @@ std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const Predi
   return ml::PredictOnRanks(party, plan, model.weights, RequestOf(job), own, *ranks);
 }
 
-void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks) {
+void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks, JobTypes types) {
   const auto told = ToldModel(ranks, {});
-  auto schema = ParseModelSchema(told.schema, "the model of rank 0");
+  auto schema = ParseModelSchema(told.schema, "the model of rank 0", types);
   if (job.threshold) SetThreshold(schema, *job.threshold, "predict.threshold");
   const auto plan = ml::MakeStepPlan(schema.classifier, told.form);
   protocols::RequireSameEverywhere(party, ml::LaneConstants(ml::Fingerprint(plan, 0), ranks),

@@ -25,8 +25,8 @@ namespace trefoil::jobs {
                                                               mpc::Ranks* ranks = nullptr);
 
 /// What ranks above 0 do of ClassifyByShares: they are told the model by rank 0. Throws ConfigError as
-/// RequireSameEverywhere; NetworkError, ProtocolError.
-void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks);
+/// RequireSameEverywhere and ParseModelSchema; NetworkError, ProtocolError.
+void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks, JobTypes types);
 
 /// Of deposits AgreeOnModel and ml::PredictDeposited, without the checks of deposits. Of a model as ShareFile
 /// has it. Only a network compares otherwise in one form than in the other. Of parties of several machines

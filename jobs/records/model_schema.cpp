@@ -22,14 +22,6 @@ bool IsSchemaAlone(const toml::table& document) {
   });
 }
 
-/// What the type of the job says that made a model; log-odds of a type of another program.
-LogitMeaning MeaningFor(const std::string& type) {
-  const auto types = ShippedTypes();
-  const auto found =
-      std::find_if(types.begin(), types.end(), [&](const JobType& one) { return type == one.name; });
-  return found == types.end() ? LogitMeaning::kLogOdds : found->logits;
-}
-
 }  // namespace
 
 ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits) {
@@ -54,16 +46,18 @@ ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits) {
   return model;
 }
 
-ModelSchema ParseModelSchema(const std::string& json, const std::string& source) {
+ModelSchema ParseModelSchema(const std::string& json, const std::string& source, JobTypes types) {
   const auto document = TableOfJson(json, source);
-  RecordSchema records;
-  records.type = document["type"].value<std::string>().value_or("");
-  if (!records.type.empty() && IsSchemaAlone(document)) {
+  const auto name = Section(document, source).Choice("type", NamesOf(types));
+  if (IsSchemaAlone(document)) {
+    RecordSchema records;
+    records.type = name;
     ReadFields(document, source, records);
-    const auto logits = MeaningFor(records.type);
-    return LinearModelSchema(std::move(records), logits);
+    const auto type =
+        std::find_if(types.begin(), types.end(), [&](const JobType& one) { return name == one.name; });
+    return LinearModelSchema(std::move(records), type->logits);
   }
-  const auto job = ParseJob(json, source);
+  const auto job = ParseJob(json, source, types);
   if (auto model = job->Model()) return *std::move(model);
   throw ConfigError(
       fmt::format("{}: type: found \"{}\", expected a job that makes a model", source, job->type()));

@@ -1,17 +1,11 @@
 #pragma once
 #include <string>
 
+#include "jobs/job_type.h"
 #include "jobs/records/schema.h"
 #include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
-
-/// What logits of classes predict, beside which of them is the largest.
-enum class LogitMeaning {
-  kLogOdds,  ///< the class's log-odds
-  kShare,    ///< the class's share, less 1/2: what the squared loss fits
-  kVotes     ///< what a student makes of its teachers' votes: no share
-};
 
 /// What applying a model takes beside its weights.
 struct ModelSchema {
@@ -29,8 +23,10 @@ struct ModelSchema {
 [[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits);
 
 /// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place,
-/// key, what was found, what was expected.
-[[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source);
+/// key, what was found, what was expected; also for a type of job that is none of `types`, which would say
+/// what the model's logits mean.
+[[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source,
+                                           JobTypes types = ShippedTypes());
 
 /// Takes records for class 1 of two where more than this is predicted for it, whatever the model's job says.
 /// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two

@@ -70,7 +70,8 @@ void Prepare(PartyRun& run, const dp::EpsilonPair& planned) {
   // A key that cannot seal the model's share is found now, not after the training.
   if (run.job->release_to().empty()) (void)jobs::StorageKey(party, jobs::kModelShare);
   const auto queried = QueriedData(party, *run.job);
-  const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config, {.threads = run.options.threads});
+  const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config,
+                                       {.threads = run.options.threads, .types = run.options.types});
   run.budget.emplace(party, *run.job);
   if (run.store != nullptr)
     run.budget->PrepareOwners(

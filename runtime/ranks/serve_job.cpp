@@ -86,7 +86,7 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
   std::unique_ptr<net::MeshTransport> mesh;  // outlives what fails: the group tells the peers why
   try {
     RequireSameJob(group.ranks(), jobs::HashOf(*job), party.id);
-    job->ServeInputs(party, options.config, {.threads = options.threads});
+    job->ServeInputs(party, options.config, {.threads = options.threads, .types = options.types});
     group.ranks().Barrier();  // rank 0 has prepared all that it can without the peers
     mesh = net::ConnectMesh(config);
     NoteStopSignals();  // rank 0 gets the same, and ends the run

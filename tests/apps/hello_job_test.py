@@ -3,8 +3,10 @@
 import json
 import math
 import os
+import struct
 import subprocess
 import unittest
+import zipfile
 
 import every_type_test
 from trefoil_program import TINY_JOB
@@ -56,6 +58,48 @@ class HelloJob(every_type_test.EveryType):
             self.fail_with(5, "party ", "local", "--job", job, "--out", "again", *options, "--ledger", "ledger", "--epsilon-cap", 1.5)
 
         self.each(check)
+
+    def refused_by_shipped(self, text, *arguments):
+        result = subprocess.run([os.environ["TREFOIL_SHIPPED"], *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+                                check=False)
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assert_one_error_line(result.stderr, text)
+
+    def test_its_table_of_the_party_file_is_known_to_every_command(self):
+        self.succeed("init", "--all", "--hosts", "a,b,c", "--out", "d")
+        party = self.folder / "d/party-0/party.toml"
+        party.write_text(party.read_text().replace('start = "120s"', 'start = "50ms"') + '\n[hello]\nnote = "note.txt"\n')
+        self.succeed("owner", "init", "--out", "o")
+        for command in (("trust", "--config", party, "--peer", "1", "d/party-1/party.crt"),
+                        ("trust-owner", "--config", party, "--name", "one", "o/owner.pub"),
+                        ("store", "list", "--config", party)):
+            self.succeed(*command)
+            self.refused_by_shipped("unknown key hello", *command)
+        for code, command in ((2, ("accept", "--config", party, "--study", "none", "none")), (3, ("bench", "--config", party)),
+                              (2, ("inbox", "--config", party, "--study", "none", "--listen", "127.0.0.1:1"))):
+            self.assertNotIn("hello", self.run_program(*command).stderr)
+            self.assertEqual(self.run_program(*command).returncode, code)
+            self.refused_by_shipped("unknown key hello", *command)
+
+    def test_its_models_mean_what_the_type_says(self):
+        schema = {"version": 1, "type": "hello-mean", "name": "m", "features": {"row_norm": 1.0}, "data": {
+            "name": "m", "format": "csv", "rows": [1, 1, 1], "classes": 2, "column": [{"name": "a"}],
+            "label": {"column": "y", "values": ["no", "yes"]}}}
+        job = json.dumps(schema).encode()
+        with zipfile.ZipFile(self.folder / "model.npz", "w") as file:
+            for name, code, shape, content in (("weights", "<f8", (1, 1), struct.pack("<d", 1)),
+                                               ("bias", "<f8", (1,), struct.pack("<d", 0)), ("classes", "<i8", (), struct.pack("<q", 2)), ("job", f"|S{len(job)}", (), job)):
+                header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+                file.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content)
+        # A logit of 0.3 is a share of 0.8 for "yes"; of log-odds it would be one of 0.57.
+        self.write("rows.csv", "a\n0.3\n")
+        self.write("test.csv", "a,y\n0.3,yes\n")
+        self.assertIn(",yes", self.succeed("predict", "--model", "model.npz", "--data", "rows.csv", "--threshold", 0.7))
+        self.assertIn("accuracy 1", self.succeed("evaluate", "--model", "model.npz", "--data", "test.csv", "--threshold", 0.7))
+        self.succeed("export", "--model", "model.npz", "--format", "csv")
+        unknown = 'type: found "hello-mean", expected one of "dpsgd", '
+        for command in (("predict", "--data", "rows.csv"), ("evaluate", "--data", "test.csv"), ("export", "--format", "npz", "--out", "x.npz")):
+            self.refused_by_shipped(unknown, *command, "--model", "model.npz")
 
     def test_refuses_what_its_keys_do_not_allow(self):
         job = self.write("job.toml", JOB)

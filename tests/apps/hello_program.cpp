@@ -6,9 +6,17 @@
 #include "runtime/stop_signals.h"
 
 int main(int argc, char** argv) {
-  const auto shipped = trefoil::jobs::ShippedTypes();
-  std::vector<trefoil::jobs::JobType> types(shipped.begin(), shipped.end());
+  using namespace trefoil;
+  const auto shipped = jobs::ShippedTypes();
+  std::vector<jobs::JobType> types(shipped.begin(), shipped.end());
   types.push_back(hello::kHelloMean);
-  trefoil::runtime::EndOnStopSignals();
-  return trefoil::apps::RunCommandLine(argc, argv, types);
+  // What the example has no use for, but a type may have: a table of the party file, and models whose logits
+  // are no log-odds.
+  types.back().inputs = [](jobs::FieldVisitor& v, jobs::InputPaths& inputs) {
+    v.Table("hello", "Of the type beyond the shipped ones.",
+            [&] { jobs::PathField(v, "note", inputs["hello.note"], "A path."); });
+  };
+  types.back().logits = jobs::LogitMeaning::kShare;
+  runtime::EndOnStopSignals();
+  return apps::RunCommandLine(argc, argv, types);
 }

@@ -39,7 +39,7 @@ class SharedClassifierTest : public testing::Test {
   [[nodiscard]] ml::Predictions PredictedBy(int count) const {
     std::optional<ml::Predictions> predictions;
     testing_support::RunRanks(count, Seed{4}, [&](mpc::Context& party, mpc::Ranks& ranks) {
-      if (ranks.rank() > 0) return ServeClassifier(party, job_, ranks);
+      if (ranks.rank() > 0) return ServeClassifier(party, job_, ranks, ShippedTypes());
       ShareFile model{.party = party.self(), .schema = schema_, .record = {}, .weights = {}};
       model.weights = mpc::FixedShare(InsecureDeal(party, testing_support::RandomSigned(8, 5, 1, 16)), 16);
       auto got = ClassifyByShares(party, job_, model, party.self() == 1 ? rows_ : ml::OwnRecords{}, &ranks);

@@ -1,12 +1,15 @@
 #include "jobs/records/model_schema.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/error.h"
 #include "jobs/dpsgd/settings/training_settings.h"
+#include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -37,6 +40,10 @@ delta = 1e-5
 clip = 0.5
 )";
 
+/// What the types of another program say of a model's logits.
+constexpr JobType kForeign[] = {
+    {.name = "of-another-program", .read = nullptr, .schema = nullptr, .logits = LogitMeaning::kShare}};
+
 DpsgdSettings Training() {
   const TemporaryFolder folder;
   return ReadDpsgdSettings(folder.Write(
@@ -53,8 +60,8 @@ TEST(ModelSchema, IsATrainingWholeOrTheSchemaAlone) {
 
   RecordSchema records = training;
   records.type = "of-another-program";
-  const auto written = LinearModelSchema(records, LogitMeaning::kLogOdds);
-  const auto alone = ParseModelSchema(written.json, "x");
+  const auto written = LinearModelSchema(records, LogitMeaning::kShare);
+  const auto alone = ParseModelSchema(written.json, "x", kForeign);
   EXPECT_EQ(alone.json, written.json);
   EXPECT_EQ(alone.records.type, "of-another-program");
   EXPECT_EQ(alone.records.features.row_norm, 0.5);
@@ -69,7 +76,7 @@ TEST(ModelSchema, OfTargetsAloneIsReadBack) {
   records.data.classes = 2;
   records.data.target = data::TargetRange{.low = -3, .high = 5};
   const auto written = LinearModelSchema(records, LogitMeaning::kLogOdds);
-  const auto alone = ParseModelSchema(written.json, "x");
+  const auto alone = ParseModelSchema(written.json, "x", kForeign);
   EXPECT_EQ(alone.json, written.json);
   EXPECT_EQ(alone.records.data.target, records.data.target);
   EXPECT_TRUE(alone.classifier.targets);
@@ -89,13 +96,19 @@ TEST(ModelSchema, KnowsWhatALogitPredicts) {
   EXPECT_DOUBLE_EQ(DecisionOf("least-squares"), -0.2);
   EXPECT_DOUBLE_EQ(DecisionOf("classifier-average"), std::log(0.3 / 0.7));
   EXPECT_THROW((void)DecisionOf("pate"), ConfigError);
-  // Of a type of another program the job says it.
+}
+
+TEST(ModelSchema, OfATypeOfAnotherProgramIsReadByThatAlone) {
   RecordSchema records = Training();
   records.type = "of-another-program";
   records.data.classes = 2;
-  auto share = LinearModelSchema(records, LogitMeaning::kShare);
+  const auto json = LinearModelSchema(records, LogitMeaning::kShare).json;
+  auto share = ParseModelSchema(json, "x", kForeign);
   SetThreshold(share, 0.3, "--threshold");
   EXPECT_DOUBLE_EQ(ml::DecisionLogit(share.classifier), -0.2);
+  EXPECT_THAT(
+      testing_support::ErrorText<ConfigError>([&] { (void)ParseModelSchema(json, "model.npz"); }),
+      testing::StartsWith("model.npz: type: found \"of-another-program\", expected one of \"dpsgd\""));
   auto votes = LinearModelSchema(records, LogitMeaning::kVotes);
   EXPECT_THROW(SetThreshold(votes, 0.3, "--threshold"), ConfigError);
 }
