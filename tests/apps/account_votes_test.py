@@ -1,17 +1,15 @@
-"""trefoil account --votes: PATE's analysis of a vote file, against the shared values and the formulas in plain Python."""
+"""trefoil account --votes: PATE's analysis of a vote file, against reference values and the formulas in plain Python."""
 
 import fractions
 import json
 import math
-import os
-import pathlib
 import statistics
 import struct
 import unittest
 
 from trefoil_program import PROJECT, ProgramTest
 
-SHARED = pathlib.Path(os.environ.get("TREFOIL_SHARED", PROJECT.parent / "shared")) / "vectors/pate.json"
+VECTORS = PROJECT / "tests/reference/vectors/pate.json"
 
 
 def npy(rows, code="<i8", form="q"):
@@ -28,9 +26,8 @@ class AccountVotes(ProgramTest):
         self.write("votes.csv", "".join(",".join(map(str, row)) + "\n" for row in counts))
         return json.loads(self.succeed("account", "--votes", "votes.csv", "--delta", "1e-5", "--json", *options))
 
-    @unittest.skipUnless(SHARED.exists(), "no shared vectors")
-    def test_matches_the_shared_vectors(self):
-        vectors = json.loads(SHARED.read_text())
+    def test_matches_the_reference_vectors(self):
+        vectors = json.loads(VECTORS.read_text())
         for one in vectors["gnmax"]:
             found = self.account([one["counts"]], "--mechanism", "gnmax", "--sigma", one["sigma"], "--rdp-orders",
                                  "2,4,8,16,32")

@@ -6,9 +6,8 @@
 #include <random>
 
 #include "base/error.h"
-#include "tests/dp/epsilon_fact.h"
 #include "tests/dp/not_finite.h"
-#include "tests/dp/shared_vectors.h"
+#include "tests/dp/reference_vectors.h"
 
 namespace trefoil::dp {
 namespace {
@@ -20,32 +19,9 @@ double EpsilonOf(const std::vector<Event>& events, double delta,
   return accountant.Epsilon(delta, conversion).epsilon;
 }
 
-class RdpAccountantTest : public testing::TestWithParam<EpsilonFact> {};
-
-TEST_P(RdpAccountantTest, MatchesTheReference) {
-  const auto& fact = GetParam();
-  const double epsilon = EpsilonOf({SampledGaussian{fact.q, fact.sigma, fact.steps}}, fact.delta);
-  EXPECT_NEAR(epsilon, fact.epsilon, 1e-6 * fact.epsilon);
-}
-
-// Copied as facts from the project's shared vectors (accounting.json, epsilon, rdp_improved); the parameters
-// are those of published test suites, as named.
-INSTANTIATE_TEST_SUITE_P(
-    Published, RdpAccountantTest,
-    testing::Values(EpsilonFact{"opacus", 0.04, 1.5, 2250, 1e-5, 7.32911117},
-                    EpsilonFact{"tf_privacy_0", 0.0025, 1.3, 6000, 1e-5, 0.7242234},
-                    EpsilonFact{"tf_privacy_1", 0.001, 1.0, 30000, 1e-7, 1.41549885},
-                    EpsilonFact{"mnist_14062_steps", 256.0 / 60000, 1.1, 14062, 1e-5, 2.59655587},
-                    EpsilonFact{"mnist_less_noise", 256.0 / 60000, 0.7, 10546, 1e-5, 6.31810059},
-                    EpsilonFact{"handcrafted", 512.0 / 60000, 1.23, 4680, 1e-5, 2.57877236},
-                    EpsilonFact{"few_steps", 0.001, 1.0, 1000, 1e-6, 0.86970782},
-                    EpsilonFact{"no_sampling", 1.0, 5.0, 10, 1e-5, 2.81365325}),
-    [](const auto& info) { return std::string(info.param.name); });
-
-TEST(RdpAccountant, MatchesTheSharedVectors) {
-  const auto vectors = SharedAccountingVectors();
-  if (!vectors) GTEST_SKIP() << "no shared vectors: set TREFOIL_SHARED";
-  for (const auto& row : vectors->at("epsilon")) {
+TEST(RdpAccountant, MatchesTheReferenceVectors) {
+  const auto vectors = ReferenceVectors("accounting.json");
+  for (const auto& row : vectors.at("epsilon")) {
     const SampledGaussian event{row.at("q"), row.at("sigma"), row.at("steps")};
     const double expected = row.at("rdp_improved");
     const double epsilon = EpsilonOf({event}, row.at("delta"));
@@ -64,7 +40,7 @@ TEST(RdpAccountant, ConvertsAsOlderProgramsDoWhereAsked) {
 }
 
 TEST(RdpAccountant, IsAtLeastTheAnalyticGaussian) {
-  // One Gaussian release, Balle and Wang (2018): exact epsilons from the shared vectors.
+  // One Gaussian release, Balle and Wang (2018): exact epsilons of accounting.json.
   EXPECT_GE(EpsilonOf({SampledGaussian{1, 1, 1}}, 1e-5), 4.377178095681);
   EXPECT_GE(EpsilonOf({SampledGaussian{1, 2, 1}}, 1e-5), 1.993091404415);
   EXPECT_GE(EpsilonOf({SampledGaussian{1, 4, 1}}, 1e-6), 1.060701862328);

@@ -7,22 +7,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tests/dp/shared_vectors.h"
+#include "tests/dp/reference_vectors.h"
 
 namespace trefoil::dp {
 namespace {
 
-TEST(AnalyticGaussian, MatchesTheReference) {
-  // Balle and Wang's algorithm with 40 digits, outside of this project; also in the shared vectors.
-  EXPECT_NEAR(AnalyticGaussianEpsilon(1, 1e-5), 4.377178095681, 1e-11);
-  EXPECT_NEAR(AnalyticGaussianEpsilon(2, 1e-5), 1.993091404415, 1e-11);
-  EXPECT_NEAR(AnalyticGaussianEpsilon(4, 1e-6), 1.060701862328, 1e-11);
-}
-
-TEST(AnalyticGaussian, MatchesTheSharedVectors) {
-  const auto vectors = SharedAccountingVectors();
-  if (!vectors) GTEST_SKIP() << "no shared vectors: set TREFOIL_SHARED";
-  for (const auto& row : vectors->at("analytic_gaussian")) {
+TEST(AnalyticGaussian, MatchesTheReferenceVectors) {
+  const auto vectors = ReferenceVectors("accounting.json");
+  for (const auto& row : vectors.at("analytic_gaussian")) {
     const double expected = row.at("epsilon");
     EXPECT_NEAR(AnalyticGaussianEpsilon(row.at("sigma"), row.at("delta")), expected, 1e-11 * expected) << row;
   }

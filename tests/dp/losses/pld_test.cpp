@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "dp/accounting/accountant.h"
 #include "dp/accounting/analytic_gaussian.h"
-#include "tests/dp/epsilon_fact.h"
-#include "tests/dp/shared_vectors.h"
+#include "tests/dp/reference_vectors.h"
 
 namespace trefoil::dp {
 namespace {
@@ -18,38 +17,15 @@ PldBounds BoundsOf(const std::vector<LossEvent>& events, double delta) {
   return Pld(events, delta).Epsilon(delta);
 }
 
-class PldReferenceTest : public testing::TestWithParam<EpsilonFact> {};
-
-TEST_P(PldReferenceTest, MatchesWithinATenthOfAPercentAndIsTight) {
-  const auto& fact = GetParam();
-  const auto bounds = BoundsOf({SampledGaussian{fact.q, fact.sigma, fact.steps}}, fact.delta);
-  EXPECT_NEAR(bounds.epsilon, fact.epsilon, 1e-3 * fact.epsilon);
-  EXPECT_LE(bounds.lower, fact.epsilon);  // the reference is an upper bound, too
-  EXPECT_LE(bounds.epsilon - bounds.lower, 1e-3 * fact.epsilon);
-}
-
-// From the project's shared vectors (accounting.json, epsilon, pld): another program's pessimistic
-// discretisation of width 1e-4.
-INSTANTIATE_TEST_SUITE_P(
-    Published, PldReferenceTest,
-    testing::Values(EpsilonFact{"opacus", 0.04, 1.5, 2250, 1e-5, 6.768787},
-                    EpsilonFact{"tf_privacy_0", 0.0025, 1.3, 6000, 1e-5, 0.640111},
-                    EpsilonFact{"tf_privacy_1", 0.001, 1.0, 30000, 1e-7, 1.098199},
-                    EpsilonFact{"mnist_14062_steps", 256.0 / 60000, 1.1, 14062, 1e-5, 2.381686},
-                    EpsilonFact{"mnist_less_noise", 256.0 / 60000, 0.7, 10546, 1e-5, 5.639447},
-                    EpsilonFact{"few_steps", 0.001, 1.0, 1000, 1e-6, 0.185571},
-                    EpsilonFact{"no_sampling", 1.0, 5.0, 10, 1e-5, 2.594383}),
-    [](const auto& info) { return std::string(info.param.name); });
-
-TEST(Pld, MatchesTheSharedVectors) {
-  const auto vectors = SharedAccountingVectors();
-  if (!vectors) GTEST_SKIP() << "no shared vectors: set TREFOIL_SHARED";
-  for (const auto& row : vectors->at("epsilon")) {
+TEST(Pld, MatchesTheReferenceVectors) {
+  const auto vectors = ReferenceVectors("accounting.json");
+  for (const auto& row : vectors.at("epsilon")) {
     const double expected = row.at("pld");
     const auto bounds =
         BoundsOf({SampledGaussian{row.at("q"), row.at("sigma"), row.at("steps")}}, row.at("delta"));
     EXPECT_NEAR(bounds.epsilon, expected, 1e-3 * expected) << row;
-    EXPECT_LE(bounds.lower, expected) << row;
+    EXPECT_LE(bounds.lower, expected) << row;  // the reference is an upper bound, too
+    EXPECT_LE(bounds.epsilon - bounds.lower, 1e-3 * expected) << row;
   }
 }
 

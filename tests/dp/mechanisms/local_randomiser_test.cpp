@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "tests/dp/chi_square.h"
-#include "tests/dp/shared_vectors.h"
+#include "tests/dp/reference_vectors.h"
 #include "tests/dp/stream.h"
 
 namespace trefoil::dp {
@@ -18,22 +18,21 @@ namespace {
 
 using Value = std::optional<std::size_t>;
 
-TEST(LocalRandomiser, MatchesTheSharedVectors) {
-  const auto vectors = SharedVectors("local_dp.json");
-  if (!vectors) GTEST_SKIP() << "no shared vectors";
-  const auto& epsilons = vectors->at("epsilon");
+TEST(LocalRandomiser, MatchesTheReferenceVectors) {
+  const auto vectors = ReferenceVectors("local_dp.json");
+  const auto& epsilons = vectors.at("epsilon");
   for (std::size_t i = 0; i < epsilons.size(); ++i) {
     const double epsilon = epsilons[i];
     const auto near = [&](double found, const char* key) {
       // The vectors have nine digits; epsilon is rounded down by 2^-32 at most.
-      EXPECT_NEAR(found, vectors->at(key)[i].get<double>(), 1e-8) << key << ' ' << epsilon;
+      EXPECT_NEAR(found, vectors.at(key)[i].get<double>(), 1e-8) << key << ' ' << epsilon;
     };
     near(LocalRandomiser(Randomiser::kKary, 9, epsilon).law().p, "krr_p_k10");
     near(LocalRandomiser(Randomiser::kOptimisedUnary, 9, epsilon).law().q, "oue_q");
     near(LocalRandomiser(Randomiser::kSymmetricUnary, 9, epsilon).law().p, "sue_p");
   }
   EXPECT_NEAR(LocalRandomiser(Randomiser::kTwoCoins, 1, {}).law().epsilon,
-              vectors->at("randomized_response_two_coins_epsilon").get<double>(), 1e-15);
+              vectors.at("randomized_response_two_coins_epsilon").get<double>(), 1e-15);
 }
 
 struct RandomiserCase {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "dp/accounting/rdp.h"
 #include "tests/dp/not_finite.h"
-#include "tests/dp/shared_vectors.h"
+#include "tests/dp/reference_vectors.h"
 #include "tests/support/vote_counts.h"
 
 namespace trefoil::dp {
@@ -24,10 +24,9 @@ void ExpectClose(double found, double expected, double digits) {
   EXPECT_NEAR(found, expected, std::abs(expected) * std::pow(10, -digits));
 }
 
-TEST(Pate, MatchesTheSharedVectorsOfGnMax) {
-  const auto vectors = SharedVectors("pate.json");
-  if (!vectors) GTEST_SKIP() << "no shared vectors";
-  for (const auto& one : vectors->at("gnmax")) {
+TEST(Pate, MatchesTheReferenceVectorsOfGnMax) {
+  const auto vectors = ReferenceVectors("pate.json");
+  for (const auto& one : vectors.at("gnmax")) {
     const auto counts = one.at("counts").get<Counts>();
     const double sigma = one.at("sigma");
     const double log_q = GnMaxLogQ(counts, sigma);
@@ -37,10 +36,9 @@ TEST(Pate, MatchesTheSharedVectorsOfGnMax) {
   }
 }
 
-TEST(Pate, MatchesTheSharedVectorsOfLnMax) {
-  const auto vectors = SharedVectors("pate.json");
-  if (!vectors) GTEST_SKIP() << "no shared vectors";
-  for (const auto& one : vectors->at("lnmax")) {
+TEST(Pate, MatchesTheReferenceVectorsOfLnMax) {
+  const auto vectors = ReferenceVectors("pate.json");
+  for (const auto& one : vectors.at("lnmax")) {
     const double scale = one.at("lambda");
     const double log_q = LnMaxLogQ(one.at("counts").get<Counts>(), scale);
     ExpectClose(log_q, one.at("logq"), 9);
@@ -51,10 +49,9 @@ TEST(Pate, MatchesTheSharedVectorsOfLnMax) {
   }
 }
 
-TEST(Pate, MatchesTheSharedVectorsWhateverTheVotesAre) {
-  const auto vectors = SharedVectors("pate.json");
-  if (!vectors) GTEST_SKIP() << "no shared vectors";
-  const auto& one = vectors->at("gnmax_data_independent");
+TEST(Pate, MatchesTheReferenceVectorsWhateverTheVotesAre) {
+  const auto vectors = ReferenceVectors("pate.json");
+  const auto& one = vectors.at("gnmax_data_independent");
   const double sigma = one.at("sigma");
   for (std::size_t i = 0; i < one.at("queries").size(); ++i) {
     const double queries = one.at("queries")[i];
