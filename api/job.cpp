@@ -47,4 +47,8 @@ std::vector<Job::Cost> Job::PlannedCosts() const {
   return costs;
 }
 
+VectorCalls Job::CallsOfProgram() const { return impl_->job->CallsOfProgram(); }
+
+std::optional<CountedColumn> Job::Counted() const { return impl_->job->Counted(); }
+
 }  // namespace trefoil

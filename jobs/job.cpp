@@ -91,10 +91,12 @@ void Job::Serve(mpc::Context& /*party*/) {
   Require(false, "Job::Serve: a job that UseRanks has let have more than one rank");
 }
 
-void Job::TakeVectorsOf(VectorProgram& /*program*/) {
+VectorCalls Job::CallsOfProgram() const {
   throw ConfigError(
-      fmt::format("type: found \"{}\", expected \"sum\", whose vectors a program can bring", type()));
+      fmt::format("type: found \"{}\", expected a job whose vectors a program can bring", type()));
 }
+
+void Job::TakeVectorsOf(VectorProgram& /*program*/) { (void)CallsOfProgram(); }
 
 bool Job::WantsStore() const { return IsOnDeposits(*this); }
 

@@ -22,6 +22,7 @@
 #include "mpc/fixed_point.h"
 #include "mpc/ranks.h"
 #include "protocols/cost_model.h"
+#include "trefoil/job.h"
 
 namespace trefoil {
 class VectorProgram;  // include/trefoil/run.h
@@ -249,6 +250,8 @@ class Job {
   // Records that it reads, models that it makes or needs.
   /// Of the records that its parties bring; null where they bring none, or something else.
   [[nodiscard]] virtual const RecordSchema* Records() const { return nullptr; }
+  /// The column of parties' files whose values it counts, if it does, beside what Records() says.
+  [[nodiscard]] virtual std::optional<CountedColumn> Counted() const { return {}; }
   /// How many records it declares, of all parties; 0 where it declares none.
   [[nodiscard]] virtual std::int64_t DeclaredRows() const;
   /// Of the model that it makes, whoever gets it; nothing where it makes none.
@@ -269,8 +272,10 @@ class Job {
   /// job.
   virtual void TakeRanks(mpc::Ranks& ranks);
 
+  /// What the job asks of a program that brings its vectors. Throws ConfigError where none can.
+  [[nodiscard]] virtual VectorCalls CallsOfProgram() const;
   /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program`
-  /// outlives the job. Throws ConfigError where the job's type takes none.
+  /// outlives the job. Throws as CallsOfProgram.
   virtual void TakeVectorsOf(VectorProgram& program);
 
   /// Whether its rows come from a store: what its records are, or what it predicts.

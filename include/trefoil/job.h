@@ -3,12 +3,27 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trefoil/privacy.h"
 
 namespace trefoil {
+
+/// What a job asks of a program that brings its vectors (VectorProgram, trefoil/run.h).
+struct VectorCalls {
+  std::int64_t count = 0;      ///< calls that the job has, and is charged for
+  std::int64_t dimension = 0;  ///< numbers of a vector
+  double sampling_rate = 1;    ///< with which each unit of privacy is in a call
+  bool owners_sum = false;     ///< a call takes one vector, which the owner has summed, and not one a record
+};
+
+/// A column of the parties' files whose values a job counts.
+struct CountedColumn {
+  std::string name;
+  std::vector<std::string> values;  ///< that are counted
+};
 
 /// A job of any type, as its file declares it: public, and the same at all three parties. A handle: copies
 /// are cheap.
@@ -23,7 +38,7 @@ class Job {
   /// The same of a JSON object with the keys of a job file, as Json() gives it; `source` names it in errors.
   [[nodiscard]] static Job Parse(const std::string& json, const std::string& source = "job");
 
-  /// The types of jobs, as a job's `type` names them.
+  /// The values that `type` of a job file may have.
   [[nodiscard]] static std::vector<std::string> Types();
   /// A JSON Schema of the files of a type: every key with what it means, its limits and its default. Throws
   /// ConfigError for another type.
@@ -56,7 +71,12 @@ class Job {
   /// In each form that the job allows; nothing where the costs depend on a model that the job does not name.
   [[nodiscard]] std::vector<Cost> PlannedCosts() const;
 
-  struct Impl;  ///< the library's own, as what follows
+  /// Throws ConfigError where no program can bring the job's vectors.
+  [[nodiscard]] VectorCalls CallsOfProgram() const;
+  /// Nothing where the job counts none, or values that deposits have.
+  [[nodiscard]] std::optional<CountedColumn> Counted() const;
+
+  struct Impl;  ///< not for users of the library, nor is impl()
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:

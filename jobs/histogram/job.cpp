@@ -48,6 +48,10 @@ class HistogramJob : public RankedJobOf<HistogramSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] std::int64_t DeclaredRows() const override { return job().records(); }
   [[nodiscard]] const RecordSchema* Records() const override { return OnDeposits() ? &job() : nullptr; }
+  [[nodiscard]] std::optional<CountedColumn> Counted() const override {
+    if (OnDeposits()) return {};
+    return CountedColumn{.name = job().column.column, .values = job().column.values};
+  }
   void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;

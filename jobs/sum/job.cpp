@@ -65,6 +65,7 @@ class SumJob : public RankedJobOf<SumSettings> {
   }
   [[nodiscard]] const RecordSchema* Records() const override { return deposited_ ? &*deposited_ : nullptr; }
   void TakeRecordsOf(SharedRecords& records) override { SetDeposits(records); }
+  [[nodiscard]] VectorCalls CallsOfProgram() const override;
   void TakeVectorsOf(VectorProgram& program) override;
   /// Of deposits: that of a run without calls, which shares them.
   [[nodiscard]] int Calls() const override { return deposited_ ? 0 : static_cast<int>(job().calls); }
@@ -154,9 +155,17 @@ std::vector<std::string> SumJob::Advice() const {
       job().fraction_bits, job().records(), lost, Deviation())};
 }
 
-void SumJob::TakeVectorsOf(VectorProgram& program) {
+VectorCalls SumJob::CallsOfProgram() const {
   if (deposited_)
     throw ConfigError("data.source: found \"store\", expected \"files\" where a program brings the vectors");
+  return {.count = job().calls,
+          .dimension = job().dimension,
+          .sampling_rate = job().sampling_rate,
+          .owners_sum = job().owners_sum};
+}
+
+void SumJob::TakeVectorsOf(VectorProgram& program) {
+  (void)CallsOfProgram();
   program_ = &program;
 }
 

@@ -28,11 +28,22 @@ void AddJobs(py::module_& m) {
              const auto epsilons = job.PlannedEpsilons();
              return std::pair(epsilons.outsider, epsilons.insider);
            })
-      .def("planned_costs", [](const Job& job) {
-        py::list costs;
-        for (const auto& cost : job.PlannedCosts())
-          costs.append(py::make_tuple(cost.form, cost.rounds, cost.bytes_sent));
-        return costs;
+      .def("planned_costs",
+           [](const Job& job) {
+             py::list costs;
+             for (const auto& cost : job.PlannedCosts())
+               costs.append(py::make_tuple(cost.form, cost.rounds, cost.bytes_sent));
+             return costs;
+           })
+      .def("calls_of_program",
+           [](const Job& job) {
+             const auto calls = job.CallsOfProgram();
+             return std::tuple(calls.count, calls.dimension, calls.sampling_rate, calls.owners_sum);
+           })
+      .def("counted", [](const Job& job) -> std::optional<std::pair<std::string, std::vector<std::string>>> {
+        auto counted = job.Counted();
+        if (!counted) return {};
+        return std::pair(std::move(counted->name), std::move(counted->values));
       });
 }
 

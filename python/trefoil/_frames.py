@@ -180,8 +180,5 @@ def _declared(keys: dict[str, Any], columns: dict[str, Any], name: str, labels: 
     label = data.get("label", data.get("target", {}))
     if name == label.get("column"):
         return {"kind": "label", "numeric": "values" not in label, **label} if labels else {"kind": "ignore"}
-    histogram = keys.get("histogram", {})
-    if name == histogram.get("column"):
-        return {"kind": "category", "values": histogram["values"]}
     declared: dict[str, Any] = columns.get(name, {"kind": "ignore"})
     return declared

@@ -132,6 +132,14 @@ class Job(metaclass=_Types):
         keys: dict[str, Any] = json.loads(self._core.json())
         return keys
 
+    def _keys_of_records(self) -> dict[str, Any]:
+        """As to_dict, with a column that the job counts among those of [data]."""
+        keys = self.to_dict()
+        if counted := self._core.counted():
+            name, values = counted
+            keys["data"].setdefault("column", []).append({"name": name, "kind": "category", "values": values})
+        return keys
+
     def to_toml(self) -> str:
         """A job file, defaults filled in."""
         return self._core.toml()

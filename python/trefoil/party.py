@@ -195,7 +195,7 @@ def _brought(
     """What a party brings in place of its party file's, by the keys there."""
     brought = paths_of(files or {})
     if X is not None:
-        brought |= inputs.put_records(job.to_dict(), X, y, owner)
+        brought |= inputs.put_records(job._keys_of_records(), X, y, owner)
     return brought
 
 

@@ -35,22 +35,17 @@ class Sums:
 
     def __init__(self, job: Job, parties: Sequence[int], records: Sequence[int | None], keys: Sequence[Any]) -> None:
         declared = job.to_dict()
-        if job.type != "sum":
-            raise ConfigError(f'type: found "{job.type}", expected "sum": a session makes noisy sums')
         self.job = job
-        self.calls: int = declared["sum"].get("calls", 1)
-        """How many the job has, and is charged for."""
+        self.calls, self.dimension, self.sampling_rate, self._owner_sums = job._core.calls_of_program()
+        """`calls`: how many the job has, and is charged for."""
         self.calls_made = 0
         """Those of earlier sessions of the run included, as far as anybody had begun them."""
         self.calls_shared = 0
         """Of a resumed run: the sums of the first so many calls have reached all three parties, which went on with them."""
-        self.dimension: int = declared["sum"]["dimension"]
-        self.sampling_rate: float = declared["sum"].get("sampling_rate", 1.0)
         self.expected_batch: float = self.sampling_rate * sum(declared["data"]["rows"])
         """Records that a call takes of all three parties, on average: public, and so what sums may be divided by."""
         self.result: Result | None = None
         """Once the session is over: epsilons and record."""
-        self._owner_sums = declared["sum"].get("summed", "program") == "owner"
         rows: list[int] = declared["data"]["rows"]
         self.records = [rows[party] if own is None else own for party, own in zip(parties, records, strict=True)]
         """Of each party that the session stands for."""

@@ -104,7 +104,7 @@ def _records(party: Any) -> tuple[Any, Any]:
 def _files(inputs: Inputs, job: Job, party: Any, owner: str) -> dict[str, str]:
     if isinstance(party, dict):
         return paths_of(party, owner)
-    return inputs.put_records(job.to_dict(), *_records(party), owner)
+    return inputs.put_records(job._keys_of_records(), *_records(party), owner)
 
 
 def _run(job: Job, files: list[dict[str, str]], on_step: Any) -> list[_core.JobResult]:

@@ -35,6 +35,24 @@ TEST(Job, IsOfAnyType) {
   EXPECT_EQ(job.PlannedCosts().size(), 1U);
 }
 
+/// By these, and not by its type's name, Python knows what to bring.
+TEST(Job, TellsWhatAProgramBringsAndWhatIsCounted) {
+  const auto sums = Job::Read(Config("sum.toml"), {"sum.calls=7", "sum.sampling_rate=0.25"});
+  const auto calls = sums.CallsOfProgram();
+  EXPECT_EQ(calls.count, 7);
+  EXPECT_EQ(calls.dimension, 100);
+  EXPECT_EQ(calls.sampling_rate, 0.25);
+  EXPECT_FALSE(calls.owners_sum);
+  EXPECT_FALSE(sums.Counted());
+
+  const auto histogram = Job::Read(Config("adult-histogram.toml"));
+  EXPECT_EQ(histogram.Counted()->name, "occupation");
+  EXPECT_EQ(histogram.Counted()->values.size(), 14U);
+  EXPECT_THAT(
+      data::ErrorText<ConfigError>([&] { (void)histogram.CallsOfProgram(); }),
+      testing::HasSubstr("type: found \"histogram\", expected a job whose vectors a program can bring"));
+}
+
 TEST(Job, IsReadBackFromItsToml) {
   const data::TemporaryFolder folder;
   const auto job = Job::Read(Config("adult.toml"));

@@ -116,7 +116,7 @@ TEST(VectorProgram, EndsTheSessionWhereItIsWrong) {
       {"histogram", {{"mode", "central"}, {"column", "a"}, {"values", {"x", "y"}}}},
       {"privacy", {{"epsilon", 1.0}}}};
   EXPECT_THAT(data::ErrorText<ConfigError>([&] { run(other); }),
-              HasSubstr("type: found \"histogram\", expected \"sum\""));
+              HasSubstr("type: found \"histogram\", expected a job whose vectors a program can bring"));
 }
 
 /// Without a word to its peers they would wait for ten minutes.

@@ -136,7 +136,7 @@ def test_an_exception_ends_the_parties():
 
 
 def test_is_of_jobs_that_sum(job):
-    with pytest.raises(trefoil.ConfigError, match='type: found "dpsgd", expected "sum"'):
+    with pytest.raises(trefoil.ConfigError, match='type: found "dpsgd", expected a job whose vectors'):
         trefoil.SimulatedSession(job)
     with pytest.raises(trefoil.ContractError, match="expected `with`"):
         trefoil.SimulatedSession(sum_job()).sample()
