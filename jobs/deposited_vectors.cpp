@@ -79,9 +79,21 @@ void StudyRecordsFields(FieldVisitor& v, RecordSchema& s) {
   v.Check([&](const Section& document) { CompleteStudy(s, document); });
 }
 
-std::string KindOfJob(const RecordSchema& records) {
-  if (records.statistics) return "of type \"statistics\"";
-  return records.vectors ? "of type \"sum\"" : "on records";
+DepositKind KindOfDeposits(const RecordSchema& records) {
+  if (records.statistics) return DepositKind::kStatistics;
+  return records.vectors ? DepositKind::kVectors : DepositKind::kRecords;
+}
+
+const char* JobsOn(DepositKind kind) {
+  switch (kind) {
+    case DepositKind::kRecords:
+      return "on records";
+    case DepositKind::kVectors:
+      return "of type \"sum\"";
+    case DepositKind::kStatistics:
+      return "of type \"statistics\"";
+  }
+  throw ContractError("JobsOn: unknown kind");
 }
 
 std::uint64_t SensitivityOfDeposits(const RecordSchema& records) {

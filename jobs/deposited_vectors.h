@@ -22,8 +22,11 @@ namespace trefoil::jobs {
 /// or in their place [vectors] or [statistics].
 void StudyRecordsFields(FieldVisitor& v, RecordSchema& s);
 
-/// Which jobs are on such rows, in words: "of type "sum"", "on records".
-[[nodiscard]] std::string KindOfJob(const RecordSchema& records);
+/// What owners deposit.
+enum class DepositKind { kRecords, kVectors, kStatistics };
+[[nodiscard]] DepositKind KindOfDeposits(const RecordSchema& records);
+/// Which jobs are on such deposits, in words: "of type "sum"", "on records".
+[[nodiscard]] const char* JobsOn(DepositKind kind);
 
 /// The most that one record changes of the sum of all rows, in units of a row's last bit (privacy.md, "Noisy
 /// sums").

@@ -158,11 +158,11 @@ std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::PartyFile& par
 }
 
 void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records) {
-  const auto job = jobs::KindOfJob(records);
-  const auto expected_job = jobs::KindOfJob(study.records);
-  if (job != expected_job)
+  const auto kind = jobs::KindOfDeposits(records);
+  const auto expected_kind = jobs::KindOfDeposits(study.records);
+  if (kind != expected_kind)
     throw ConfigError(fmt::format("{}.study: found a job {}, expected one {}, which the study is for",
-                                  records.store.table, job, expected_job));
+                                  records.store.table, jobs::JobsOn(kind), jobs::JobsOn(expected_kind)));
   auto meant = study;
   meant.records = records;
   meant.records.name = study.records.name;  // several jobs may have one study
