@@ -5,6 +5,7 @@ that what is above jobs/ knows no type of job (docs/adr/0022-jobs-runtime-apps.m
 Usage: scripts/check_layers.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -60,7 +61,10 @@ CONFINED_USES = [
     (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/secrets/random.h"),
 ]
 
-ABOVE_JOBS = ("apps", "runtime", "deposit", "api")
+ABOVE_JOBS = ("apps", "runtime", "deposit", "api", "python")
+# Files above jobs/ with a type that they may name: estimators make jobs of the first one; a trainer's errors name keys of
+# the second one's table.
+NAMED_ABOVE_JOBS = {("python/trefoil/sklearn.py", "dpsgd"), ("python/trefoil/torch.py", "sum")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -123,23 +127,64 @@ def types_of_jobs(project):
     return {job.parent.name for job in jobs}, names
 
 
-def uses_of_types(types):
-    """What names a type of job, or asks for one, and why it may not be above jobs/."""
-    folders, names = types
+def without_comments(text):
+    """What looks like a comment within a literal stays."""
+    return re.sub(r'(R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])\')|//.*', lambda found: found[1] or "", text)
+
+
+def names_in(text, names):
+    """Those that a literal's text is or has as a part between quotes, dots or slashes, as "/results/NAME/steps"."""
+    return re.findall(rf'(?:^|(?<=[./"]))(?:{"|".join(map(re.escape, sorted(names)))})(?=$|[./"])', text)
+
+
+def uses_of_types(folders):
+    """What is of a type of job, or asks for one, in C++, and why it may not be above jobs/."""
     classes = "|".join(re.escape(folder.title().replace("_", "")) for folder in sorted(folders))
-    yield rf'#include "jobs/({"|".join(sorted(folders))})/', "only jobs/ includes the folder of a type"
-    # `trefoil predict` is a command, which has the name of a type.
-    yield rf'(?<!add_subcommand\()"({"|".join(sorted(names))})"', "only jobs/ has the name of a type"
-    yield rf"\bjobs::(Read|Make)?({classes})([A-Z]\w*)", "only jobs/ uses what belongs to a type"
-    yield r"\btype(\(\))?\s*[!=]=|switch\s*\(.*\btype(\(\))?\)", "ask the job (jobs/job.h), not for its type"
+    a_type = r"\b(job_)?type_?\b(\(\))?"
+    yield rf'#\s*include\s*[<"](\.\./)*jobs/({"|".join(sorted(folders))})/', "only jobs/ includes the folder of a type"
+    yield rf"\bjobs::(Read|Make)?({classes})([A-Z]\w*)|\bk({classes})Type\b|(?<!::)\b(Read)?({classes})Settings\b", \
+        "only jobs/ uses what belongs to a type"
+    yield rf"{a_type}\)*\s*[!=]=|[!=]=\s*[\w.:>(-]*{a_type}|strcmp\([^;]*{a_type}|{a_type}\)*\.(compare|starts_with)\(" \
+        rf"|switch\s*\(.*{a_type}\)", "ask the job (jobs/job.h), not for its type"
 
 
 def check_types(project, path, types):
     name = path.relative_to(project).as_posix()
-    text = re.sub(r"//.*", "", path.read_text())
-    for pattern, why in uses_of_types(types):
-        for use in re.finditer(pattern, re.sub(r"add_subcommand\(\s+", "add_subcommand(", text)):
+    folders, names = types
+    text = without_comments(path.read_text())
+    text = re.sub(r'add_subcommand\(\s*"predict"', "", text)  # a command, which has the name of a type
+    for literal in re.finditer(r'R"\((.*?)\)"|"((?:\\.|[^"\\\n])*)"', re.sub("(?m)^ *#.*", "", text), re.DOTALL):
+        for use in names_in((literal[1] or literal[2] or "").replace('\\"', '"'), names):
+            if (name, use) not in NAMED_ABOVE_JOBS:
+                yield f"{name}: found {literal[0]}; only jobs/ has the name of a type"
+    for pattern, why in uses_of_types(folders):
+        for use in re.finditer(pattern, text):
             yield f"{name}: found {use.group(0)}; {why}"
+
+
+def is_a_type(node):
+    """Whether an expression of Python is a job's type: `job.type`, `keys["type"]`, but not `tensor.device.type`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "type" and getattr(node.value, "attr", "") != "device"
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "type"
+
+
+def check_types_in_python(project, path, types):
+    name = path.relative_to(project).as_posix()
+    tree = ast.parse(path.read_text())
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        found = []
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents:
+            found = names_in(node.value, types[1])
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Job":
+            found = names_in(node.attr.replace("_", "-"), types[1])
+        elif isinstance(node, ast.Compare) and any(map(is_a_type, [node.left, *node.comparators])) or \
+                isinstance(node, ast.Match) and is_a_type(node.subject):
+            yield f"{name}:{node.lineno}: found a question for a job's type; ask the job (trefoil._core.Job)"
+        for use in found:
+            if (name, use) not in NAMED_ABOVE_JOBS:
+                yield f"{name}:{node.lineno}: found {use}; only jobs/ has the name of a type"
 
 
 def check_links(project, layer):
@@ -151,8 +196,7 @@ def check_links(project, layer):
                 yield f"{path.relative_to(project)}:{number}: links {folder}, which {layer} may not use"
 
 
-def main():
-    project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
+def findings(project):
     found = []
     types = types_of_jobs(project)
     if not all(types):
@@ -165,8 +209,16 @@ def main():
             found.extend(check_file(project, layer, path))
             if layer in ABOVE_JOBS:
                 found.extend(check_types(project, path, types))
+        for path in sorted((project / layer).rglob("*.py")):
+            if layer in ABOVE_JOBS:
+                found.extend(check_types_in_python(project, path, types))
         if layer != "include":
             found.extend(check_links(project, layer))
+    return found
+
+
+def main():
+    found = findings(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve())
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

@@ -11,11 +11,12 @@ spec.loader.exec_module(check_layers)
 TYPES = check_layers.types_of_jobs(PROJECT)
 
 
-def found_in(text):
+def found_in(text, name="some.cpp"):
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "some.cpp"
+        path = pathlib.Path(folder) / name
         path.write_text(text)
-        return list(check_layers.check_types(pathlib.Path(folder), path, TYPES))
+        check = check_layers.check_types_in_python if path.suffix == ".py" else check_layers.check_types
+        return list(check(pathlib.Path(folder), path, TYPES))
 
 
 class CheckLayers(unittest.TestCase):
@@ -28,14 +29,43 @@ class CheckLayers(unittest.TestCase):
         folders, names = TYPES
         texts = [f'#include "jobs/{folder}/settings.h"' for folder in folders] + [f'x = "{name}";' for name in names]
         texts += ["jobs::DpsgdSettings job;", "auto job = jobs::ReadHistogramSettings(root);", "if (job.type() == kind) {}",
-                  "if (summary.type != other) {}", "switch (job->type()) {"]
+                  "if (summary.type != other) {}", "switch (job->type()) {", "HistogramSettings job;", "read(jobs::kDpsgdType);",
+                  "x = kLeastSquaresType.name;", "#include <jobs/sum/job.h>", '#include "../jobs/sum/job.h"',
+                  "if (std::strcmp(job.type(), kind) == 0) {}", "if (std::string(job.type()) == kind) {}", "if (kind == job.type()) {}",
+                  "if (kind == summary.type) {}", "if (kind != std::string_view(job->type())) {}", "if (job_type == kind) {}",
+                  "if (type_ == kind) {}", "if (std::string(job.type()).starts_with(kind)) {}", "if (type.compare(kind) == 0) {}",
+                  '{R"(dpsgd)", 1}', 'x = "results.dpsgd";', 'x = "/results/dpsgd/steps";', r'x = "{\"type\":\"dpsgd\"}";',
+                  'program.add_subcommand("dpsgd", "What ...");', 'x = "http://a"; y = "dpsgd";']
         for text in texts:
             self.assertEqual(len(found_in("int x;\n" + text)), 1, text)
 
     def test_leaves_the_rest_alone(self):
         for text in ('#include "jobs/evaluation/classify.h"', 'program.add_subcommand(\n      "predict", "What ...");', "// a dpsgd job",
-                     "jobs::PredictionsCsv(schema, classes);", 'json["type"] = job.type();'):
+                     "jobs::PredictionsCsv(schema, classes);", 'json["type"] = job.type();', '#include "ml/dpsgd/training.h"',
+                     'x = "the sum of all";', "if (lock.l_type != F_UNLCK) {}", "x = '\"'; // \"dpsgd\""):
             self.assertEqual(found_in(text), [], text)
+
+    def test_finds_types_in_python(self):
+        for text in ('if job.type == kind: pass', 'if kind != job.type: pass', 'if job.type in kinds: pass', 'if keys["type"] == kind: pass',
+                     'x = keys.get("histogram")', 'x = keys["least-squares"]', 'x = f"{kind}: results.dpsgd"', "x = Job.least_squares(name=1)",
+                     "match job.type:\n  case _: pass"):
+            self.assertEqual(len(found_in(text, "some.py")), 1, text)
+
+    def test_leaves_the_rest_of_python_alone(self):
+        for text in ('"""A job of type "dpsgd"."""', '# a job of type "dpsgd"', 'x = "a session makes noisy sums"', "x = tensor.device.type == 1",
+                     'tree = {"type": job.type}', "x = Job.from_dict(keys)"):
+            self.assertEqual(found_in(text, "some.py"), [], text)
+
+    def test_looks_at_all_that_is_above_jobs(self):
+        for name in ("python/core/zz.cpp", "python/trefoil/zz.py", "apps/zz.h", "runtime/zz/zz.cpp", "deposit/zz.cpp", "api/zz.cpp"):
+            with tempfile.TemporaryDirectory() as folder:
+                project = pathlib.Path(folder)
+                for part in ("jobs/dpsgd/job.cpp", *(f"{layer}/CMakeLists.txt" for layer in check_layers.MAY_USE)):
+                    (project / part).parent.mkdir(parents=True, exist_ok=True)
+                    (project / part).write_text('const JobType kDpsgdType{"dpsgd"' if part.endswith(".cpp") else "")
+                (project / name).parent.mkdir(parents=True, exist_ok=True)
+                (project / name).write_text('x = "dpsgd"\n')
+                self.assertTrue(any(line.startswith(f"{name}:") and "dpsgd" in line for line in check_layers.findings(project)), name)
 
 
 if __name__ == "__main__":
