@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers (docs/adr/0001-layers-and-one-ring.md): what a folder includes, what its library links, where sockets and threads are, and
-that what is above jobs/ knows no type of job (docs/adr/0022-jobs-runtime-apps.md).
+that what is above jobs/ knows no type of job (docs/adr/0022-jobs-runtime-apps.md). A folder with sources that is not on
+its lists is a violation, too.
 
 Usage: scripts/check_layers.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
 """
@@ -28,6 +29,12 @@ MAY_USE = {
     "include": set(),  # the public headers: everybody may include what is declared there
     "python": set(),  # the Python module, made of the public headers alone
 }
+
+# Folders whose sources are no part of the program, and those that are not the project's own.
+APART = {"examples", "scripts", "tests"}
+NOT_OURS = re.compile(r"\..*|build.*|runs")
+# What has headers that clang-tidy reports on: all but the Python module, which the preset dev does not build.
+TIDIED = {*MAY_USE, "tests"} - {"python"}
 
 # A header of the system or of a library, and the files that may include it.
 CONFINED = [
@@ -196,8 +203,18 @@ def check_links(project, layer):
                 yield f"{path.relative_to(project)}:{number}: links {folder}, which {layer} may not use"
 
 
+def check_folders(project):
+    """A folder that no list names would be looked at by nobody."""
+    for folder in sorted(path for path in project.iterdir() if path.is_dir() and not NOT_OURS.fullmatch(path.name)):
+        if folder.name not in {*MAY_USE, *APART} and (sources(folder) or next(folder.rglob("*.py"), None)):
+            yield f"{folder.name}/: found sources, expected them in a folder that scripts/check_layers.py names (MAY_USE, APART)"
+    tidied = re.search(r"^HeaderFilterRegex: '/\((.*?)\)/", (project / ".clang-tidy").read_text(), re.MULTILINE)
+    for name in sorted(TIDIED ^ set(tidied[1].split("|") if tidied else ())):
+        yield f".clang-tidy: HeaderFilterRegex: {'missing' if name in TIDIED else 'found'} {name}, expected {', '.join(sorted(TIDIED))}"
+
+
 def findings(project):
-    found = []
+    found = list(check_folders(project))
     types = types_of_jobs(project)
     if not all(types):
         found.append("jobs/: found no type of job")

@@ -56,16 +56,41 @@ class CheckLayers(unittest.TestCase):
                      'tree = {"type": job.type}', "x = Job.from_dict(keys)"):
             self.assertEqual(found_in(text, "some.py"), [], text)
 
+    def findings(self, **files):
+        """What is said of a project with every folder, one type of job, and these files."""
+        all_files = {f"{layer}/CMakeLists.txt": "" for layer in check_layers.MAY_USE}
+        all_files |= {"jobs/dpsgd/job.cpp": 'const JobType kDpsgdType{"dpsgd"', ".clang-tidy": (PROJECT / ".clang-tidy").read_text(), **files}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in all_files.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            found = check_layers.findings(pathlib.Path(folder))
+            return [line for line in found if not line.endswith("/: found no source file")]
+
     def test_looks_at_all_that_is_above_jobs(self):
+        self.assertEqual(self.findings(), [])
         for name in ("python/core/zz.cpp", "python/trefoil/zz.py", "apps/zz.h", "runtime/zz/zz.cpp", "deposit/zz.cpp", "api/zz.cpp"):
-            with tempfile.TemporaryDirectory() as folder:
-                project = pathlib.Path(folder)
-                for part in ("jobs/dpsgd/job.cpp", *(f"{layer}/CMakeLists.txt" for layer in check_layers.MAY_USE)):
-                    (project / part).parent.mkdir(parents=True, exist_ok=True)
-                    (project / part).write_text('const JobType kDpsgdType{"dpsgd"' if part.endswith(".cpp") else "")
-                (project / name).parent.mkdir(parents=True, exist_ok=True)
-                (project / name).write_text('x = "dpsgd"\n')
-                self.assertTrue(any(line.startswith(f"{name}:") and "dpsgd" in line for line in check_layers.findings(project)), name)
+            found = self.findings(**{name: 'x = "dpsgd"\n'})
+            self.assertEqual(len(found), 1, found)
+            self.assertRegex(found[0], f"^{name}:.*found .*dpsgd")
+
+    def test_refuses_a_folder_that_it_does_not_know(self):
+        for name in ("newlayer/zz.cpp", "newlayer/inner/zz.h", "newlayer/zz.py"):
+            found = self.findings(**{name: ""})
+            self.assertEqual([line.partition(",")[0] for line in found], ["newlayer/: found sources"])
+        for name in ("newlayer/README.md", "build-x/zz.cpp", "runs/zz.cpp", ".cache/zz.cpp", "examples/zz.cpp", "scripts/zz.py"):
+            self.assertEqual(self.findings(**{name: ""}), [], name)
+
+    def test_compares_the_folders_that_clang_tidy_reports_on(self):
+        text = (PROJECT / ".clang-tidy").read_text()
+        for other, said in ((text.replace("|deposit|", "|"), "missing deposit"), (text.replace("|deposit|", "|deposit|old|"), "found old"),
+                            ("", "missing api")):
+            self.assertTrue(self.findings(**{".clang-tidy": other})[0].startswith(f".clang-tidy: HeaderFilterRegex: {said}, expected api"))
+
+    def test_finds_no_test_in_the_program(self):
+        self.assertRegex(self.findings(**{"tests/support/run_parties.h": "", "ml/zz.cpp": '#include "tests/support/run_parties.h"'})[0],
+                         "^ml/zz.cpp:1: found tests/, expected one of")
 
 
 if __name__ == "__main__":
