@@ -7,6 +7,7 @@ Usage: scripts/check_docs.py [PROJECT]. Prints one line per finding; exit code 0
 - A file of the project that stands in backticks is there. The changelog, which tells of what was, may name others.
 - Of `NAME` (`FILE`) in a document, the file has the name.
 - docs/README.md, the index, has every document but decisions.
+- CITATION.cff has the version of CMakeLists.txt, which has it for all else.
 """
 
 import pathlib
@@ -129,6 +130,14 @@ def check_index(project, path):
         yield 1, "found no line of it in docs/README.md"
 
 
+def check_version(project):
+    versions = [re.search(pattern, (project / name).read_text(), re.MULTILINE)
+                for name, pattern in (("CITATION.cff", r"^version: ([\d.]+)"), ("CMakeLists.txt", r"^project\(\w+ VERSION ([\d.]+)"))]
+    found, expected = (version[1] if version else "none" for version in versions)
+    if found != expected or found == "none":
+        yield f"CITATION.cff: found version {found}, expected {expected} as in CMakeLists.txt"
+
+
 def findings(project, path, text):
     if path.is_relative_to(project / "tests" / "scripts"):  # which make files of their own
         return
@@ -146,6 +155,7 @@ def main():
     project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     found = [f"{path.relative_to(project)}:{number}: {what}"
              for path, text in files(project) for number, what in sorted(set(findings(project, path, text)))]
+    found.extend(check_version(project))
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

@@ -53,6 +53,15 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(self.found("", "docs/howto/one.md", **{"docs/README.md": ""}), ["found no line of it in docs/README.md"])
         self.assertEqual(self.found("", "docs/adr/0001-one.md", **{"docs/README.md": ""}), [])
 
+    def test_compares_the_two_places_of_the_version(self):
+        for citation, said in (("version: 1.2.0  # as", []), ("version: 1.2.1", ["CITATION.cff: found version 1.2.1, expected 1.2.0 as in CMakeLists.txt"]),
+                               ("cff-version: 1.2.0", ["CITATION.cff: found version none, expected 1.2.0 as in CMakeLists.txt"])):
+            with tempfile.TemporaryDirectory() as folder:
+                project = pathlib.Path(folder)
+                (project / "CITATION.cff").write_text(f"type: software\n{citation}\n")
+                (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(trefoil VERSION 1.2.0 LANGUAGES CXX)\n")
+                self.assertEqual(list(check_docs.check_version(project)), said)
+
     def test_finds_names_that_a_file_does_not_have(self):
         self.assertEqual(self.found("`Step` (`ml/step.h`)"), [])
         self.assertEqual(self.found("`Stop` (`ml/step.h`)"), ["found Stop in ml/step.h, which does not have it"])
