@@ -180,7 +180,7 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
   }
   Study study;
   study.records = records;
-  study.records.type.clear();
+  study.records.use = jobs::RecordUse::kOther;  // a study is of no one job
   study.records.data.name.clear();
   study.records.data.rows = {};
   study.records.store = {.batches = records.store.batches};

@@ -75,7 +75,7 @@ dp::EpsilonPair Job::ResumedEpsilons(const ml::SessionHistory& /*earlier*/, bool
 }
 
 void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
-  throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
+  throw ConfigError("--model-job: found with a job that is no prediction, expected one");
 }
 
 void Job::UseRanks(int ranks) {

@@ -58,7 +58,7 @@ jobs::FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInpu
     data.columns.push_back({.name = "text", .kind = data::ColumnKind::kText, .values = {}});
   jobs::FeatureSpec spec;
   const jobs::Declaration fields = [&](jobs::FieldVisitor& v) {
-    v.Table("features", "", [&] { jobs::FeatureFields(v, spec, data, ""); });
+    v.Table("features", "", [&] { jobs::FeatureFields(v, spec, data); });
   };
   jobs::CheckKeys(root, place, jobs::KeysOf(fields));
   root.insert("features", toml::table{});

@@ -73,7 +73,7 @@ void CheckScale(const RecordSchema& s, const Section& document) {
 
 void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
   TypeFields(v, "least-squares");
-  RecordFields(v, s, 16, OwnWeights::kRefused, RecordSources::kFilesOrStore);
+  RecordFields(v, s, 16, RecordUse::kOther, RecordSources::kFilesOrStore);
   v.Check([&](const Section& document) {
     CheckRecords(s, document);
     CheckScale(s, document);

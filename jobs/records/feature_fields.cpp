@@ -207,7 +207,7 @@ void StandardiseFields(FieldVisitor& v, StandardiseSpec& s) {
 
 }  // namespace
 
-void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type) {
+void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, RecordUse use) {
   auto& spec = s.extraction;
   v("method", spec.method, Methods(), Default(FeatureMethod::kNone),
     "What each party makes of its own records before it shares them.");
@@ -216,7 +216,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
                      fmt::format("method \"{}\" does not have it", Methods().TextOf(spec.method))};
   };
   const bool used_as_it_is = data.format == data::Format::kCsv && spec.method == FeatureMethod::kNone;
-  const bool usual = used_as_it_is && (type == "dpsgd" || type == "tune");
+  const bool usual = used_as_it_is && use != RecordUse::kOther;
   v("row_norm", s.row_norm, OrAuto<Interval>{kPositive},
     Default(usual ? double{kAuto} : 1.0).Said("1; `auto` of csv without extraction in `dpsgd` and `tune`"),
     "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it. `auto`, of csv "
@@ -229,7 +229,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });
   v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
-  v.When({type == "dpsgd", "type \"dpsgd\""}, [&] {
+  v.When({use == RecordUse::kTrained, "type \"dpsgd\""}, [&] {
     v("fraction_bits", s.fraction_bits, WholeInterval{ml::kMinRowFractionBits, 24},
       "Of rows in the steps of a training with owner-poisson sampling and without hidden layers, at most "
       "`fraction_bits`, which they have without it. With fewer, a number of a row takes fewer bytes "

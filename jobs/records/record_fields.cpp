@@ -127,10 +127,10 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   if (!spec.target) CheckLabel(spec, section.Table("label"));
 }
 
-void CheckWeightColumn(const data::DataSpec& spec, const Section& data, OwnWeights use) {
+void CheckWeightColumn(const data::DataSpec& spec, const Section& data, RecordUse use) {
   for (const auto& column : spec.columns) {
     if (column.kind != ColumnKind::kWeight) continue;
-    const char* cause = use == OwnWeights::kRefused           ? "only jobs of type \"dpsgd\" have weights"
+    const char* cause = use != RecordUse::kTrained            ? "only jobs of type \"dpsgd\" have weights"
                         : &column != data::WeightColumn(spec) ? "another column has the weights"
                         : column.name == spec.label.column    ? "it is the label's"
                         : spec.vertical && column.party != spec.label.party ? "another party holds the label"
@@ -141,10 +141,10 @@ void CheckWeightColumn(const data::DataSpec& spec, const Section& data, OwnWeigh
   }
 }
 
-void CheckRecords(const RecordSchema& s, OwnWeights weights, const Section& document) {
+void CheckRecordRules(const RecordSchema& s, const Section& document) {
   const auto data = document.Table("data");
   CheckDataRules(s.data, data);
-  CheckWeightColumn(s.data, data, weights);
+  CheckWeightColumn(s.data, data, s.use);
   CheckSource(s, data);
 }
 
@@ -157,7 +157,7 @@ void BitsField(FieldVisitor& v, RecordSchema& s, int fallback) {
 /// [features].
 void FeaturesTable(FieldVisitor& v, RecordSchema& s) {
   v.Table("features", "What is made of records before they are shared.",
-          [&] { FeatureFields(v, s.features, s.data, s.type); });
+          [&] { FeatureFields(v, s.features, s.data, s.use); });
   s.data.image = s.features.extraction.image;
 }
 
@@ -206,14 +206,15 @@ void CheckDataRules(const data::DataSpec& spec, const Section& data) {
   if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
 }
 
-void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, OwnWeights weights,
+void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, RecordUse use,
                   RecordSources sources) {
+  s.use = use;
   NameField(v, s.name);
   BitsField(v, s, default_fraction_bits);
   v.Table("data", "The records.",
           [&] { DataFields(v, s.data, true, sources == RecordSources::kFilesOrStore ? &s.store : nullptr); });
   FeaturesTable(v, s);
-  v.Check([&](const Section& document) { CheckRecords(s, weights, document); });
+  v.Check([&](const Section& document) { CheckRecordRules(s, document); });
 }
 
 void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
@@ -237,7 +238,7 @@ void DepositsOrTableFields(FieldVisitor& v, RecordSchema& s, int default_fractio
   v.When(of_store(), [&] {
     BitsField(v, s, default_fraction_bits);
     FeaturesTable(v, s);
-    v.Check([&](const Section& document) { CheckRecords(s, OwnWeights::kRefused, document); });
+    v.Check([&](const Section& document) { CheckRecordRules(s, document); });
   });
 }
 
@@ -246,7 +247,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
   FeaturesTable(v, s);
   v.Check([&](const Section& document) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
-    CheckWeightColumn(s.data, document.Table("columns"), OwnWeights::kRefused);
+    CheckWeightColumn(s.data, document.Table("columns"), RecordUse::kOther);
   });
 }
 

@@ -4,15 +4,13 @@
 
 namespace trefoil::jobs {
 
-/// Whether records may bring weights of their own.
-enum class OwnWeights { kRefused, kTaken };
 /// Where records of a type of job may come from.
 enum class RecordSources { kFiles, kFilesOrStore };
 
 /// The keys by which every type of job describes records and models of them: name, fraction_bits, [data] and
-/// [features], with what they say about each other.
+/// [features], with what they say about each other, in a job with this use of them.
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
-                  OwnWeights weights = OwnWeights::kRefused, RecordSources sources = RecordSources::kFiles);
+                  RecordUse use = RecordUse::kOther, RecordSources sources = RecordSources::kFiles);
 
 /// The same keys for a type of job that takes deposits as RecordFields describes them, and of the parties'
 /// own files some table (csv) of its own: with data.source "files" there are of these keys only name and, in
@@ -33,8 +31,9 @@ void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 /// same rows at all three, nothing extracted.
 void CheckColumnsOfParties(const RecordSchema& s, const Section& document);
 
-/// The keys of [features], for data as `data` declares it, in a job of this type; empty: of no job.
-void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type);
+/// The keys of [features], for data as `data` declares it, in a job with this use of records.
+void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data,
+                   RecordUse use = RecordUse::kOther);
 
 /// The first text that occurs twice, or nothing.
 [[nodiscard]] std::optional<std::string> Repeated(const std::vector<std::string>& texts);

@@ -67,6 +67,13 @@ struct StoreSpec {
 /// with "predict-".
 [[nodiscard]] bool IsToPredict(const std::string& purpose);
 
+/// What a job makes of its records, which decides what its keys may say of them.
+enum class RecordUse {
+  kOther,
+  kCompared,  ///< trainings with several settings: without extraction row_norm is "auto" unless it is given
+  kTrained,   ///< one training: likewise, and records may have weights, steps other bits, features means
+};
+
 /// Rows that are vectors to be added up, as files have them.
 struct PlainVectors {};
 
@@ -75,6 +82,7 @@ struct PlainVectors {};
 struct RecordSchema {
   std::string name;  ///< of the job
   std::string type;  ///< of the job
+  RecordUse use = RecordUse::kOther;
   int fraction_bits = 16;
   data::DataSpec data;
   FeatureSpec features;

@@ -110,7 +110,7 @@ std::vector<T> OrOne(const std::vector<T>& values, T one) {
 
 void Fields(FieldVisitor& v, TuneSettings& s) {
   TypeFields(v, "tune");
-  RecordFields(v, s, 16, OwnWeights::kRefused, RecordSources::kFilesOrStore);
+  RecordFields(v, s, 16, RecordUse::kCompared, RecordSources::kFilesOrStore);
   TrainingTables(v, s);
   v.Table("evaluation",
           "The test records by which trials are compared, of one party, while all is in shares.",

@@ -311,7 +311,7 @@ void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
 
 void Fields(FieldVisitor& v, DpsgdSettings& s) {
   TypeFields(v, "dpsgd");
-  RecordFields(v, s, 16, OwnWeights::kTaken, RecordSources::kFilesOrStore);
+  RecordFields(v, s, 16, RecordUse::kTrained, RecordSources::kFilesOrStore);
   BatchesFields(v, s.store.batches);
   TrainingTables(v, s);
   v.Table("initialisation",

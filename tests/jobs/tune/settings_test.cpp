@@ -12,6 +12,7 @@
 #include "dp/laws/trial_law.h"
 #include "jobs/config/toml/tomlplusplus.h"
 #include "jobs/job.h"
+#include "jobs/records/row_norm.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
 
@@ -69,6 +70,16 @@ TEST(TuneSettings, MakeATrialOfEveryCombination) {
   std::sort(seen.begin(), seen.end());
   for (std::size_t k = 0; k < seen.size(); k += 2) EXPECT_EQ(seen[k], seen[k + 1]);
   EXPECT_EQ(std::unique(seen.begin(), seen.end()) - seen.begin(), 12);
+}
+
+TEST(TuneSettings, HaveTheRowNormOfATrainingUnlessTheySayOne) {
+  std::string text = std::string(kTrials) + "learning_rate = [1.0, 2.0]\n";
+  const std::string last = R"({ name = "b" })";
+  text.insert(text.find(last) + last.size(), R"(, { name = "d" }, { name = "e" })");
+  TuneSettings job;
+  ReadFields(toml::parse(text), "job.toml", job);
+  EXPECT_EQ(job.features.row_norm, UsualRowNorm(job.data, false));
+  EXPECT_GT(job.features.row_norm, 1);
 }
 
 TEST(TuneSettings, LetAThirdCompeteUnlessTheySayHowMany) {
