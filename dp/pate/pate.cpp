@@ -77,17 +77,8 @@ double LogErfc(double x) {
   return -x * x - std::log(x * std::sqrt(boost::math::constants::pi<double>()));
 }
 
-double LnMaxLogQ(std::span<const std::int64_t> counts, double scale) {
-  CheckNoise(scale, "Laplace scale");
-  return AnswerLogQ(counts, {.law = VoteNoise::kLaplace, .size = scale});
-}
-
-double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma) {
-  CheckNoise(sigma, "sigma");
-  return AnswerLogQ(counts, {.law = VoteNoise::kNormal, .size = sigma});
-}
-
 double AnswerLogQ(std::span<const std::int64_t> counts, const AnswerNoise& noise) {
+  CheckNoise(noise.size, noise.law == VoteNoise::kLaplace ? "Laplace scale" : "sigma");
   return LogSumOfOthers(counts, [&](double gap) { return BehindLogQ(gap, noise); });
 }
 

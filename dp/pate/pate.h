@@ -24,16 +24,11 @@ struct AnswerNoise {
 /// log erfc(x), not below it: where erfc nears underflow, by erfc(x) < exp(-x^2) / (x sqrt(pi)).
 [[nodiscard]] double LogErfc(double x);
 
-/// LNMax, the class with the most votes after Laplace noise of this scale (1 / gamma) on each count. Bound
-/// 3: at most 1 - 1 / classes. Pre: at least one class; no count negative.
-[[nodiscard]] double LnMaxLogQ(std::span<const std::int64_t> counts, double scale);
-
-/// GNMax, with normal noise of deviation sigma. Bound 6: at most 1 - 1 / classes.
-[[nodiscard]] double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma);
-
-/// LnMaxLogQ() or GnMaxLogQ(), and the logarithm of what a class `gap` votes behind the first one adds to
-/// that q. Pre: gap >= 0.
+/// The class with the most votes after this noise on each count: bound 3 (LNMax) or bound 6 (GNMax), at most
+/// 1 - 1 / classes. Pre: at least one class; no count negative. Throws ConfigError for noise that is no number
+/// above 0.
 [[nodiscard]] double AnswerLogQ(std::span<const std::int64_t> counts, const AnswerNoise& noise);
+/// The logarithm of what a class `gap` votes behind the first one adds to that q. Pre: gap >= 0.
 [[nodiscard]] double BehindLogQ(double gap, const AnswerNoise& noise);
 
 /// Whether the largest count is above `threshold` after normal noise of deviation sigma: the logarithm of the

@@ -53,7 +53,7 @@ RowBounds RowBoundsOf(const Size& s) {
 std::vector<Entry> Comparisons() {
   return {
       {.name = "compare",
-       .row = {"sign, comparison, bulk", "`Msb`, `LessThan`, `LessThanZero`", "element of 64 bits",
+       .row = {"sign, comparison, bulk", "`Msb`, `LessThanZero`", "element of 64 bits",
                Section("Comparison and bit decomposition"), kSeesTree},
        .further = {{"the same, 24 bits", "element", {.width = 24}}},
        .cost = [](const Size& s) { return MsbCost(s.count, s.width); },

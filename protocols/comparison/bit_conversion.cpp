@@ -62,10 +62,6 @@ mpc::Cost MsbCost(Index count, int width) {
   return Then(StartAdderCost(count, width, CarriesOf::kAll), CarryOutCost(width - 1, count));
 }
 
-BoolShare LessThan(mpc::Context& party, const ArithShare& x, const ArithShare& y, int width) {
-  return Msb(party, x - y, width);
-}
-
 BoolShare LessThanZero(mpc::Context& party, const ArithShare& x, int width) { return Msb(party, x, width); }
 
 BoolShare BitDecompose(mpc::Context& party, const ArithShare& x, int width) {

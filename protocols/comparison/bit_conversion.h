@@ -15,10 +15,7 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::BoolShare Msb(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
 [[nodiscard]] mpc::Cost MsbCost(mpc::Index count, int width = 64);
 
-/// [x < y] and [x < 0], element by element, read as signed numbers.
-/// Pre: |x - y| (or |x|) < 2^(width - 1). Cost: MsbCost.
-[[nodiscard]] mpc::BoolShare LessThan(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
-                                      int width = 64);
+/// [x < 0], element by element, read as signed numbers. Pre: |x| < 2^(width - 1). Cost: MsbCost.
 [[nodiscard]] mpc::BoolShare LessThanZero(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
 
 /// The low `width` bits of each element, plane t being bit t: parallel-prefix (Sklansky) adder.

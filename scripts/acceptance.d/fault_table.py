@@ -11,7 +11,6 @@ PHASES = {
     "checkpoint": "as a checkpoint is being written",
     "release": "as the record is kept, before the model is opened",
 }
-LATER = ("input", "step", "checkpoint", "release")
 LOST = r"(lost|before the start:) party 1\b"
 FROM_1 = r"(lost|before the start:) party [02]\b"
 

@@ -3,7 +3,6 @@
 Source: https://chromedevtools.github.io/devtools-protocol/ (domains Page, Runtime, Log, Network, Emulation).
 """
 
-import base64
 import json
 import os
 import select
@@ -122,9 +121,6 @@ class Browser:
             if time.monotonic() > deadline:
                 raise AssertionError(f"{expression}: not within {seconds} s; {self.problems}")
             time.sleep(0.1)
-
-    def screenshot(self, path):
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
 
 def contrast(first, second):

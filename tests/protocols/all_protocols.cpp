@@ -180,9 +180,9 @@ std::vector<ProtocolCase> OtherCalls() {
          [](Context& party, Index n, Word x) {
            return OutputOf(Truncate(party, ToAdditive(Trivial(party, x, n)), 7));
          }),
-      Of("less_than",
+      Of("less_than_zero_narrow",
          [](Context& party, Index n, Word x) {
-           return OutputOf(LessThan(party, Trivial(party, x, n), Trivial(party, 1000, n), 24));
+           return OutputOf(LessThanZero(party, Trivial(party, x, n), 24));
          }),
       Of("select",
          [](Context& party, Index n, Word x) {

@@ -204,7 +204,7 @@ TEST(SmoothCostOfVotes, BoundsWhatMovedVotesChangeInManyQueries) {
 // though some sixty votes more would make a difference.
 TEST(SmoothCostOfVotes, IsOfVotesThatSoManyTeachersCanCast) {
   const SmoothVoteSettings settings{.answer = NormalNoise(40), .order = 20, .beta = 0.01};
-  ASSERT_LT(GnMaxRdp(GnMaxLogQ(Counts{200, 0}, 40), 40, 20), 20 / 1600.0);
+  ASSERT_LT(GnMaxRdp(AnswerLogQ(Counts{200, 0}, settings.answer), 40, 20), 20 / 1600.0);
   for (std::int64_t first = 20; first <= 40; ++first) {
     const auto found = SmoothCostOfVotes(Votes{{first, 40 - first}}, settings);
     EXPECT_EQ(found.rdp, 20 / 1600.0);

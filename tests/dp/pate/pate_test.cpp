@@ -19,6 +19,14 @@ namespace {
 using testing_support::AllCounts;
 using Counts = std::vector<std::int64_t>;
 
+double LnMaxLogQ(const Counts& counts, double scale) {
+  return AnswerLogQ(counts, {.law = VoteNoise::kLaplace, .size = scale});
+}
+
+double GnMaxLogQ(const Counts& counts, double sigma) {
+  return AnswerLogQ(counts, {.law = VoteNoise::kNormal, .size = sigma});
+}
+
 /// As many digits as the vectors have.
 void ExpectClose(double found, double expected, double digits) {
   EXPECT_NEAR(found, expected, std::abs(expected) * std::pow(10, -digits));

@@ -110,18 +110,6 @@ TEST(Msb, OfManyNumbersTakesAThirdOfTheInputFromEachParty) {
   EXPECT_LE(*most - *least, 2 * 64 * 95 / 8);  // two words of planes with pair products
 }
 
-TEST(LessThan, ComparesSignedNumbers) {
-  const RingMatrix x = RandomSigned(12, 400, 1, 40);
-  RingMatrix y = RandomSigned(13, 400, 1, 40);
-  y.topRows(50) = x.topRows(50);
-  const BitOutcome outcome =
-      RunBits(Seed{3}, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
-        return LessThan(party, Rows(both, 0, 400), Rows(both, 400, 400));
-      });
-  for (Index k = 0; k < x.size(); ++k)
-    ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x(k, 0)) < mpc::Signed(y(k, 0)));
-}
-
 TEST(BitDecompose, GivesEveryBitAtTheDeclaredCost) {
   const RingMatrix x = mpc::Stacked(EdgesAndRandom(63, 0), RandomWords(14, 300, 1));
   const BitOutcome outcome = RunBits(Seed{4}, x, [](mpc::Context& party, const mpc::ArithShare& share) {
