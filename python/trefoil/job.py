@@ -14,6 +14,22 @@ from trefoil import _core
 from trefoil.errors import ConfigError
 
 
+class Told:
+    """What is printed in lines, and shown by a notebook as a table."""
+
+    def _rows(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<18} {text}" for name, text in self._rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows()
+        )
+        return f"<table>{cells}</table>"
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a run costs at most, in one form of comparison."""
@@ -26,7 +42,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Told):
     """What a job promises and costs, before anything runs."""
 
     name: str
@@ -50,15 +66,6 @@ class Plan:
             sent = " / ".join(f"{count / 1e6:.1f}" for count in cost.bytes_sent)
             rows.append((f"cost{form}", f"{cost.rounds} rounds; parties send {sent} MB"))
         return rows + [("not covered", warning) for warning in self.warnings]
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<18} {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows()
-        )
-        return f"<table>{cells}</table>"
 
 
 class _Types(type):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import json
 import tempfile
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any
 
 from trefoil import _core, _program
 from trefoil.errors import ConfigError
-from trefoil.job import Job
+from trefoil.job import Job, Told
 from trefoil.model import Model
 
 
@@ -29,7 +28,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Told):
     """What a job gave a party, with what it has cost the data's privacy."""
 
     job: Job
@@ -104,15 +103,6 @@ class Result:
             rows.append(("ledger", f"{entry['state']}, {entry['steps']} steps charged, epsilon {charged} insider"))
         rows += [("note", line) for line in self.lines]
         return rows + [("to the owner", line) for line in self.owner_warnings]
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<18} {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows()
-        )
-        return f"<table>{cells}</table>"
 
 
 def of_simulation(job: Job, got: _core.JobResult, steps: tuple[Step, ...]) -> Result:
