@@ -49,10 +49,6 @@ class RunsThatAreKilled(ProgramTest):
                                                 f"{out}{party}", "--threads", "1", *more, environment=environment))
         return processes
 
-    def finish(self, processes):
-        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
-        return [process.returncode for process in processes], outputs
-
     def finish_well(self, processes):
         codes, outputs = self.finish(processes)
         self.assertEqual(codes, [0, 0, 0], outputs)

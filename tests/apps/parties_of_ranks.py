@@ -59,10 +59,6 @@ class PartiesOfRanks(ProgramTest):
         self.addCleanup(self.end, process)
         return process
 
-    def finish(self, processes):
-        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
-        return [process.returncode for process in processes], outputs
-
     def rank_processes(self, process):
         """Of a party, in the order of their ranks."""
         deadline = time.monotonic() + PATIENCE

@@ -42,12 +42,6 @@ class Ranks(PartiesOfRanks):
             self.assertIsNone(process.poll(), "the party ended before the step")
             time.sleep(0.005)
 
-    def last_step(self, party):
-        """The last step that party has finished in its newest session, by the whole lines of its progress.csv."""
-        path = self.folder / f"r{party}/progress.csv"
-        lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
-        return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
-
     def check_charges(self, begun):
         """The run counts all of its last session's steps, and at least those begun in the session before as far as they were
         lost; the three ledgers say the same as its record."""

@@ -42,16 +42,6 @@ class Resume(ProgramTest):
     def start(self, *more):
         return [self.start_program(*self.arguments(party, *more)) for party in PARTIES]
 
-    def finish(self, processes):
-        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
-        return [process.returncode for process in processes], outputs
-
-    def last_step(self, party):
-        """The last step that party has finished, by the whole lines of its progress.csv."""
-        path = self.folder / f"r{party}/progress.csv"
-        lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
-        return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
-
     def progress_file(self, party):
         """Another one for each session, which makes it anew."""
         path = self.folder / f"r{party}/progress.csv"

@@ -52,12 +52,6 @@ def table_of_three(rows):
 
 
 class StoreCountsTest(StoreProgramTest):
-    def add_owner(self, name, rows):
-        self.succeed("owner", "init", "--out", name)
-        for party in range(3):
-            self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", name, f"{name}/owner.pub")
-        self.owners[name] = rows
-
     def counts(self, run="r0"):
         with open(self.folder / run / "histogram.csv", newline="") as file:
             return {line["value"]: tuple(float(line[key]) for key in ("count", "low", "high")) for line in csv.DictReader(file)}
@@ -65,10 +59,6 @@ class StoreCountsTest(StoreProgramTest):
     def true_counts(self, names):
         labels = [label for owner in ("hospital", "clinic") for _, _, label in self.owners[owner]]
         return {name: labels.count(k) for k, name in enumerate(names)}
-
-    def assert_all_done(self, outcomes):
-        for code, output, error in outcomes:
-            self.assertEqual((code, error), (0, ""), output)
 
 
 class StoreHistogram(StoreCountsTest):

@@ -66,11 +66,19 @@ class StoreProgramTest(ProgramTest):
         made = self.succeed("study", "init", "--job", "job.toml", "--keys", *keys, "--out", "study.toml")
         self.study = re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1]
         self.write_job()
-        self.owners = {"hospital": self.records(0, 23), "clinic": self.records(1, 17)}
-        for owner in self.owners:
-            self.succeed("owner", "init", "--out", owner)
-            for party in range(3):
-                self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", owner, f"{owner}/owner.pub")
+        self.owners = {}
+        self.add_owner("hospital", self.records(0, 23))
+        self.add_owner("clinic", self.records(1, 17))
+
+    def add_owner(self, name, rows):
+        self.succeed("owner", "init", "--out", name)
+        for party in range(3):
+            self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", name, f"{name}/owner.pub")
+        self.owners[name] = rows
+
+    def assert_all_done(self, outcomes):
+        for code, output, error in outcomes:
+            self.assertEqual((code, error), (0, ""), output)
 
     def write_job(self, *changes, study=None, job=None):
         """The job with its study named, and what else it should say."""

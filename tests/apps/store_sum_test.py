@@ -43,16 +43,6 @@ def larger(content, at, length, number):
 
 
 class StoreAddedTest(StoreProgramTest):
-    def assert_all_done(self, outcomes):
-        for code, output, error in outcomes:
-            self.assertEqual((code, error), (0, ""), output)
-
-    def add_owner(self, name, rows):
-        self.succeed("owner", "init", "--out", name)
-        for party in range(3):
-            self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", name, f"{name}/owner.pub")
-        self.owners[name] = rows
-
     def refuse_deposit(self, code, text, *options, file="t.csv"):
         self.fail_with(code, text, "deposit", "--study", "study.toml", "--key", "clinic/owner.key", "--in", file, "--out", "none", *options)
 

@@ -80,6 +80,18 @@ class ProgramTest(unittest.TestCase):
             process.kill()
         process.communicate()
 
+    @staticmethod
+    def finish(processes):
+        """Codes of processes that come to their end, and what each has said: output, errors."""
+        outputs = [process.communicate(timeout=PATIENCE) for process in processes]
+        return [process.returncode for process in processes], outputs
+
+    def last_step(self, party):
+        """The last step that party has finished in its newest session, by the whole lines of r0 to r2/progress.csv."""
+        path = self.folder / f"r{party}/progress.csv"
+        lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
+        return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
+
     def succeed(self, *arguments, **keywords):
         result = self.run_program(*arguments, **keywords)
         self.assertEqual(result.returncode, 0, result.stderr)
