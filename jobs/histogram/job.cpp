@@ -142,7 +142,7 @@ JobCost HistogramJob::Cost() const {
 
 std::string HistogramJob::Split(const SplitTarget& target) const {
   RequireOwnRecords(job().store, target);
-  return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
+  return SplitTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     std::vector<int> labels;
     const auto read = data::ReadCategories(source, job().column);
     for (const auto& category : read)

@@ -85,7 +85,7 @@ class PateJob : public JobOf<PateSettings> {
  private:
   [[nodiscard]] bool laplace() const { return job().mechanism == VoteMechanism::kLnMax; }
   [[nodiscard]] bool interactive() const { return job().mechanism == VoteMechanism::kInteractiveGnMax; }
-  [[nodiscard]] Ballots ballots() const {
+  [[nodiscard]] TeacherLabels teacher_labels() const {
     return {.voters = job().teachers, .queries = job().queries, .classes = job().classes};
   }
   [[nodiscard]] int bits() const { return laplace() ? 0 : kGaussianBits; }
@@ -205,12 +205,12 @@ void PateJob::AddRoom(JobCost& cost) const {
 std::string PateJob::Split(const SplitTarget& target) const {
   const auto source = FindDataFolder(job().data_name, target.job_file, target.data);
   const auto student =
-      interactive() ? FindBallotFile(source, {"student.npy"}, "predictions of the student") : fs::path();
-  auto said =
-      job().schema
-          ? DealPateRecords(job(), source, target)
-          : DealBallots(ballots(), source,
-                        FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries"), target);
+      interactive() ? FindLabelFile(source, {"student.npy"}, "predictions of the student") : fs::path();
+  auto said = job().schema
+                  ? DealPateRecords(job(), source, target)
+                  : SplitTeacherLabels(
+                        teacher_labels(), source,
+                        FindLabelFile(source, {"queries.npy", "queries.csv"}, "public queries"), target);
   for (std::size_t j = 0; interactive() && j < target.parties.size(); ++j) {
     auto& named = target.parties.at(j).inputs["pate.student"];
     named = fs::path("data") / student.filename();
@@ -221,19 +221,19 @@ std::string PateJob::Split(const SplitTarget& target) const {
 
 std::string PateJob::Load(const PartyFile& party, const std::string& party_file, const Resources& resources) {
   if (job().teacher) {
-    (void)NeedBallotFile(party, party_file, "queries", "the public records, the same at all three");
+    (void)NeedLabelFile(party, party_file, "queries", "the public records, the same at all three");
     const auto slices = LoadSlices(job(), party, party_file, resources.threads);
     public_ = LoadPublicRecords(job(), party, resources.threads);
     ThreadPool pool(ThreadsFor(resources.threads));
     labels_ =
         ml::LabelByTeachers(slices, public_.topRows(job().queries), job().classes, *job().teacher, pool);
   } else {
-    labels_ = LoadBallots(ballots(), party, party_file);
+    labels_ = LoadTeacherLabels(teacher_labels(), party, party_file);
     if (job().student) public_ = LoadPublicRecords(job(), party, resources.threads);
   }
   query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
   if (interactive()) {
-    const auto& file = NeedBallotFile(party, party_file, "student", "the student's public predictions");
+    const auto& file = NeedLabelFile(party, party_file, "student", "the student's public predictions");
     student_ = ReadStudentScores(file, job());
     student_hash_ = data::FileSha256(file);
   }

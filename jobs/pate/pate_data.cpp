@@ -82,7 +82,7 @@ fs::path FindPublicRecords(const PateSettings& job, const fs::path& source, cons
     return source / name;
   }
   if (tests) return CutTestRecords(job, *tests, test_folder);
-  return FindBallotFile(source, names, "public queries, nor test records to make them of");
+  return FindLabelFile(source, names, "public queries, nor test records to make them of");
 }
 
 std::string DealToTeachers(const PateSettings& job, const fs::path& source, const SplitTarget& deal) {
@@ -102,8 +102,8 @@ std::string DealToTeachers(const PateSettings& job, const fs::path& source, cons
 std::string DealPateRecords(const PateSettings& job, const fs::path& source, const SplitTarget& deal) {
   const auto queries = FindPublicRecords(job, source, deal.test);
   if (!job.teacher) {
-    return DealBallots({.voters = job.teachers, .queries = job.queries, .classes = job.classes}, source,
-                       queries, deal);
+    return SplitTeacherLabels({.voters = job.teachers, .queries = job.queries, .classes = job.classes},
+                              source, queries, deal);
   }
   DealQueries(queries, deal);
   return DealToTeachers(job, source, deal);

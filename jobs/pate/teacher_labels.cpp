@@ -29,7 +29,7 @@ void VoteInputs(FieldVisitor& v, InputPaths& inputs) {
   });
 }
 
-fs::path FindBallotFile(const fs::path& folder, const std::vector<std::string>& names, const char* what) {
+fs::path FindLabelFile(const fs::path& folder, const std::vector<std::string>& names, const char* what) {
   for (const auto& one : names) {
     if (fs::is_regular_file(folder / one)) return folder / one;
   }
@@ -46,13 +46,13 @@ void DealQueries(const fs::path& queries, const SplitTarget& deal) {
   }
 }
 
-std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs::path& queries,
-                        const SplitTarget& deal) {
-  const auto& voters = ballots.voters;
+std::string SplitTeacherLabels(const TeacherLabels& declared, const fs::path& source, const fs::path& queries,
+                               const SplitTarget& deal) {
+  const auto& voters = declared.voters;
   const auto predictions =
-      FindBallotFile(source, {"predictions.npy", "predictions.csv"}, "predictions of all teachers");
+      FindLabelFile(source, {"predictions.npy", "predictions.csv"}, "predictions of all teachers");
   const auto labels =
-      data::ReadTeacherLabels(predictions, ballots.ShapeFor(voters[0] + voters[1] + voters[2]));
+      data::ReadTeacherLabels(predictions, declared.ShapeFor(voters[0] + voters[1] + voters[2]));
   DealQueries(queries, deal);
   auto first = labels.begin();
   for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
@@ -69,28 +69,27 @@ std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs
                      predictions.lexically_normal().string(), voters[0], voters[1], voters[2]);
 }
 
-const fs::path& NeedBallotFile(const PartyFile& party, const std::string& party_file, const std::string& key,
-                               const char* what) {
+const fs::path& NeedLabelFile(const PartyFile& party, const std::string& party_file, const std::string& key,
+                              const char* what) {
   const auto& file = party.inputs["pate." + key];
   if (file.empty()) throw ConfigError(fmt::format("{}: missing pate.{}, expected {}", party_file, key, what));
   return file;
 }
 
-std::vector<std::vector<int>> LoadBallots(const Ballots& ballots, const PartyFile& party,
-                                          const std::string& party_file) {
-  (void)NeedBallotFile(party, party_file, "queries", "the file of public queries, the same at all three");
+std::vector<std::vector<int>> LoadTeacherLabels(const TeacherLabels& declared, const PartyFile& party,
+                                                const std::string& party_file) {
+  (void)NeedLabelFile(party, party_file, "queries", "the file of public queries, the same at all three");
   if (party.ledger && party.data.empty())
     throw ConfigError(party_file +
                       ": missing [data], expected the teachers' training data, which the ledger is of");
-  const auto count = ballots.voters.at(static_cast<std::size_t>(party.id));
+  const auto count = declared.voters.at(static_cast<std::size_t>(party.id));
   if (count == 0) {
     if (party.inputs["pate.predictions"].empty()) return {};
     throw ConfigError(party_file +
                       ": pate.predictions: found a file, expected none: the job declares no teachers here");
   }
-  const auto& labels =
-      NeedBallotFile(party, party_file, "predictions", "the labels of this party's teachers");
-  return data::ReadTeacherLabels(labels, ballots.ShapeFor(count));
+  const auto& labels = NeedLabelFile(party, party_file, "predictions", "the labels of this party's teachers");
+  return data::ReadTeacherLabels(labels, declared.ShapeFor(count));
 }
 
 }  // namespace trefoil::jobs

@@ -41,8 +41,8 @@ data::Split SplitOf(const LocalSpec& local) {
   return {.kind = local.sorted ? data::SplitKind::kSorted : data::SplitKind::kEven};
 }
 
-std::string DealTable(const data::DataSpec& spec, const LocalSpec& local, const SplitTarget& target,
-                      const std::function<std::vector<int>(const data::DataFiles& source)>& labels_of) {
+std::string SplitTable(const data::DataSpec& spec, const LocalSpec& local, const SplitTarget& target,
+                       const std::function<std::vector<int>(const data::DataFiles& source)>& labels_of) {
   const auto source = data::FindTrainingFiles(spec, FindDataFolder(spec.name, target.job_file, target.data));
   const auto party_of_row = data::AssignRows(SplitOf(local), labels_of(source), spec.rows);
   std::array<fs::path, 3> targets;

@@ -25,10 +25,10 @@ struct SplitTarget;
 /// How [local] splits one data set.
 [[nodiscard]] data::Split SplitOf(const LocalSpec& local);
 
-/// Deals the CSV table of a job's data folder to the three party folders, byte for byte; `labels_of` the
+/// Splits the CSV table of a job's data folder among the three party folders, byte for byte; `labels_of` the
 /// table are what rows are sorted by where [local] says so. Returns what to say of it. Throws DataError, and
 /// what `labels_of` throws.
-[[nodiscard]] std::string DealTable(
+[[nodiscard]] std::string SplitTable(
     const data::DataSpec& spec, const LocalSpec& local, const SplitTarget& target,
     const std::function<std::vector<int>(const data::DataFiles& source)>& labels_of);
 

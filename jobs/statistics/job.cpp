@@ -116,7 +116,7 @@ JobCost StatisticsJob::Cost() const {
 
 std::string StatisticsJob::Split(const SplitTarget& target) const {
   RequireOwnRecords(job().store, target);
-  return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
+  return SplitTable(job().data, job().local, target, [this](const data::DataFiles& source) {
     return std::vector<int>(static_cast<std::size_t>(SumStatistics(job(), layout_, source).rows));
   });
 }

@@ -62,7 +62,9 @@ class TransferJob : public JobOf<TransferSettings> {
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
-  [[nodiscard]] Ballots ballots() const { return {.voters = job().owners, .queries = job().settings.rows}; }
+  [[nodiscard]] TeacherLabels teacher_labels() const {
+    return {.voters = job().owners, .queries = job().settings.rows};
+  }
   void UsePublishedNoise();
   void RequireClassifiable() const;
   [[nodiscard]] GaussianTarget Target() const;
@@ -156,8 +158,8 @@ GaussianTarget TransferJob::Target() const {
 
 std::string TransferJob::Split(const SplitTarget& target) const {
   const auto source = FindDataFolder(job().data_name, target.job_file, target.data);
-  auto said =
-      DealBallots(ballots(), source, FindBallotFile(source, {"queries.npy"}, "public queries"), target);
+  auto said = SplitTeacherLabels(teacher_labels(), source,
+                                 FindLabelFile(source, {"queries.npy"}, "public queries"), target);
   if (const auto test = data::FindTestFiles(TransferSchema(job()).data, source))
     data::CopyTestFiles(*test, target.test);
   return said;
@@ -184,7 +186,7 @@ Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& setti
 
 std::string TransferJob::Load(const PartyFile& party, const std::string& party_file,
                               const Resources& /*resources*/) {
-  labels_ = LoadBallots(ballots(), party, party_file);
+  labels_ = LoadTeacherLabels(teacher_labels(), party, party_file);
   query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
   x_ = ml::EncodeTransferRows(plan_, ReadRows(party.inputs["pate.queries"], job().settings));
   return fmt::format("{} classifiers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
