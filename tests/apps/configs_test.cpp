@@ -41,25 +41,25 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
 }
 
 TEST(Configs, ReadBackAsTheyAreSaved) {
-  int tasks = 0;
+  int without_steps = 0;
   for (const auto& file : JobsOfTheProject()) {
     SCOPED_TRACE(file.string());
-    const auto task = jobs::ReadJob(file);
-    if (task->Steps().count == 0) ++tasks;
-    EXPECT_EQ(task->name(), file.stem().string());
-    const auto epsilons = task->Epsilons();
+    const auto job = jobs::ReadJob(file);
+    if (job->Steps().count == 0) ++without_steps;
+    EXPECT_EQ(job->name(), file.stem().string());
+    const auto epsilons = job->Epsilons();
     EXPECT_GT(epsilons.outsider, 0);
     EXPECT_LE(epsilons.outsider, epsilons.insider);
-    if (task->Steps().count == 0) {
+    if (job->Steps().count == 0) {
       EXPECT_LT(epsilons.insider, 10);
     }
     const TemporaryFolder folder;
     const auto saved = folder.path() / "job.toml";
-    std::ofstream(saved) << jobs::TomlOf(*task);
-    EXPECT_EQ(jobs::HashOf(*jobs::ReadJob(saved)), jobs::HashOf(*task));
-    EXPECT_EQ(jobs::TomlOf(*jobs::ReadJob(saved)), jobs::TomlOf(*task));
+    std::ofstream(saved) << jobs::TomlOf(*job);
+    EXPECT_EQ(jobs::HashOf(*jobs::ReadJob(saved)), jobs::HashOf(*job));
+    EXPECT_EQ(jobs::TomlOf(*jobs::ReadJob(saved)), jobs::TomlOf(*job));
   }
-  EXPECT_GE(tasks, 2);
+  EXPECT_GE(without_steps, 2);
 }
 
 // The figures that their comments and docs/explanation/experiments.md say.

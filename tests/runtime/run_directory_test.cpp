@@ -109,10 +109,10 @@ TEST(Summary, ReadsVersion1OfEveryKind) {
       read(R"("run":"ab","client":1,"rows":5,"scores":false,"covered_by":"the training")");
   EXPECT_EQ(prediction.type, "predict");
   EXPECT_EQ(prediction.results["rows"], 5);
-  const auto task = read(R"("type":"histogram","accountant":"pld","released_to":[1],"mode":"local")");
-  EXPECT_EQ(task.type, "histogram");
-  EXPECT_EQ(task.released_to, (std::vector<int>{1}));
-  EXPECT_EQ(KeysOf(task.results), (std::vector<std::string>{"mode"}));
+  const auto histogram = read(R"("type":"histogram","accountant":"pld","released_to":[1],"mode":"local")");
+  EXPECT_EQ(histogram.type, "histogram");
+  EXPECT_EQ(histogram.released_to, (std::vector<int>{1}));
+  EXPECT_EQ(KeysOf(histogram.results), (std::vector<std::string>{"mode"}));
 }
 
 TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {

@@ -52,7 +52,7 @@ class Planned(ProgramTest):
         self.assertEqual((run["rounds"], run["bytes_sent"]), self.counted(name), name)
 
 
-class PlanTask(Planned):
+class PlanJob(Planned):
     def test_histograms(self):
         rows = "".join(f"{k},{'red' if k % 2 else 'blue'}\n" for k in range(100))
         self.prepare(HISTOGRAM_JOB, {"train.csv": ("id,colour\n" + rows).encode()})

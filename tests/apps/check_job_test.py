@@ -21,7 +21,7 @@ CORRECT = ": correct that file, the party file's table that names it, or what th
 CORRECT_JOB = ": correct the job, at all three"
 
 
-class CheckTask(CheckedParties, ProgramTest):
+class CheckJob(CheckedParties, ProgramTest):
     """Each test deploys three parties with good files, plants one fault after the other, and checks party 0."""
 
     def prepare(self, job, files):
