@@ -7,6 +7,7 @@ Usage: scripts/check_docs.py [PROJECT]. Prints one line per finding; exit code 0
 - A file of the project that stands in backticks is there. The changelog, which tells of what was, may name others.
 - Of `NAME` (`FILE`) in a document, the file has the name.
 - docs/README.md, the index, has every document but decisions.
+- The table of docs/explanation/architecture.md names every folder of the program that has sources.
 - CITATION.cff has the version of CMakeLists.txt, which has it for all else.
 """
 
@@ -17,6 +18,7 @@ import sys
 WIDTH = 120
 SOURCES = {".cpp", ".h", ".inc", ".py", ".sh", ".cmake", ".txt", ".toml", ".yaml", ".yml", ""}
 NOT_OURS = re.compile(r"\.git|build.*|runs|corpus|__pycache__")
+ARCHITECTURE = "docs/explanation/architecture.md"
 # Folders of the project in which a document may name files that only a reader has.
 READERS_OWN = ("data/",)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -130,6 +132,17 @@ def check_index(project, path):
         yield 1, "found no line of it in docs/README.md"
 
 
+def check_folders(project):
+    """Of jobs/ a folder with a job.cpp is jobs/TYPE/."""
+    table = re.findall(r"^\| (`.*?) \|", (project / ARCHITECTURE).read_text(), re.MULTILINE)
+    named = set(re.findall(r"`([\w/]+)/`", "\n".join(table)))
+    there = {path.parent.relative_to(project) for path, _ in files(project) if path.suffix in {".h", ".cpp"}}
+    for folder in sorted(there):
+        folder = "jobs/TYPE" if re.fullmatch(r"jobs/\w+", folder.as_posix()) and (project / folder / "job.cpp").exists() else folder.as_posix()
+        if folder not in named and folder.split("/")[0] not in ("examples", "scripts", "tests"):
+            yield f"{ARCHITECTURE}: found no line of {folder}/ in the table of folders"
+
+
 def check_version(project):
     versions = [re.search(pattern, (project / name).read_text(), re.MULTILINE)
                 for name, pattern in (("CITATION.cff", r"^version: ([\d.]+)"), ("CMakeLists.txt", r"^project\(\w+ VERSION ([\d.]+)"))]
@@ -155,7 +168,7 @@ def main():
     project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     found = [f"{path.relative_to(project)}:{number}: {what}"
              for path, text in files(project) for number, what in sorted(set(findings(project, path, text)))]
-    found.extend(check_version(project))
+    found += [*check_folders(project), *check_version(project)]
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

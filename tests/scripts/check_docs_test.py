@@ -53,6 +53,19 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(self.found("", "docs/howto/one.md", **{"docs/README.md": ""}), ["found no line of it in docs/README.md"])
         self.assertEqual(self.found("", "docs/adr/0001-one.md", **{"docs/README.md": ""}), [])
 
+    def test_wants_every_folder_in_the_table_of_folders(self):
+        table = "| folder | |\n|---|---|\n| `ml/`, `ml/plan/` | `dp/` |\n| `jobs/TYPE/` | |\n\n`net/`\n"
+        said = "docs/explanation/architecture.md: found no line of {}/ in the table of folders"
+        for names, missing in ((["ml/a.h", "ml/plan/a.cpp", "jobs/sum/job.cpp", "jobs/sum/a.h", "tests/ml/a.cpp", "dp/README.md"], []),
+                               (["dp/a.h"], ["dp"]), (["net/a.cpp", "ml/plan/x/a.h"], ["ml/plan/x", "net"]),
+                               (["jobs/sum/job.cpp", "jobs/sum/x/a.h", "jobs/records/a.h"], ["jobs/records", "jobs/sum/x"])):
+            with tempfile.TemporaryDirectory() as folder:
+                for name, text in {"docs/explanation/architecture.md": table, **dict.fromkeys(names, "")}.items():
+                    path = pathlib.Path(folder) / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text)
+                self.assertEqual(list(check_docs.check_folders(pathlib.Path(folder))), [said.format(one) for one in missing])
+
     def test_compares_the_two_places_of_the_version(self):
         for citation, said in (("version: 1.2.0  # as", []), ("version: 1.2.1", ["CITATION.cff: found version 1.2.1, expected 1.2.0 as in CMakeLists.txt"]),
                                ("cff-version: 1.2.0", ["CITATION.cff: found version none, expected 1.2.0 as in CMakeLists.txt"])):
