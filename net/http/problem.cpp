@@ -5,7 +5,8 @@
 namespace trefoil::net {
 namespace {
 
-// RFC 9110, section 15: what goes with "about:blank".
+// What goes with "about:blank". Sources: RFC 9110, section 15; RFC 6585, section 4 (429); RFC 4918, section 11.5
+// (507).
 const char* TitleOf(unsigned status) {
   switch (status) {
     case 400:
@@ -44,7 +45,7 @@ HttpAnswer Problem(unsigned status, const std::string& detail, const ProblemDeta
       {"type", "about:blank"}, {"title", TitleOf(status)}, {"status", status}, {"detail", detail}};
   if (!more.code.empty()) json["code"] = more.code;
   if (more.offset) json["offset"] = *more.offset;
-  // What is not UTF-8 in it is replaced.
+  // What is not UTF-8 in `detail` is replaced.
   return {.status = status,
           .body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
           .type = "application/problem+json"};
