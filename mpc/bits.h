@@ -49,8 +49,8 @@ class BitMatrix {
 /// The rows of `top`, then those of `bottom`. Pre: the same count.
 [[nodiscard]] BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom);
 
-/// The bits of all parts, plane by plane one part after the other. Pre: the same planes; all counts but that
-/// of the last part with any are multiples of 64.
+/// The bits of all parts, plane by plane one part after the other. Pre: the same planes; every count is a
+/// multiple of 64, except that of the last part that has any.
 [[nodiscard]] BitMatrix SideBySide(const std::array<BitMatrix, 3>& parts);
 
 /// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
@@ -61,8 +61,8 @@ class BitMatrix {
 /// there.
 void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to);
 
-/// The inverse of PutPlanes: elements [first, first + x.size()) as words. Pre: at most 64 planes, and the
-/// same.
+/// The inverse of PutPlanes: elements [first, first + x.size()) as words. Pre: at most 64 planes; `first`
+/// and x.size() as for PutPlanes.
 void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
 
 /// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols
@@ -76,7 +76,7 @@ void TakePlanes(const BitMatrix& from, Index first, std::span<Word> x);
 /// bits.count()) of each. Pre: PackedBytes(bits.planes(), count) bytes, zero where nothing was written yet.
 void PutPacked(const BitMatrix& bits, Index first, Index count, net::Bytes& message);
 
-/// Bytes that `bits` takes on the wire: planes * count bits, rounded up to a byte.
+/// Bytes that planes * count bits take on the wire, rounded up to a byte.
 [[nodiscard]] std::uint64_t PackedBytes(Index planes, Index count);
 [[nodiscard]] net::Bytes Pack(const BitMatrix& bits);
 /// Pre: PackedBytes(planes, count) bytes.

@@ -45,8 +45,7 @@ constexpr double kMostOfClipCounts = 1.4143;
 
 // Each member of an event is declared once:
 //   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, a
-//   flag, a list of
-//                                such integers, or trials of a tuning
+//                                flag, a list of such integers, or trials of a tuning
 //   v(key, member, 1.0)          a number from 0 to 1
 //   v(key, member, texts)        one of the texts
 //   v.If(present, key, ...)      a member that is written where `present`, and may be missing

@@ -34,7 +34,7 @@ class Share {
   /// By a public whole number.
   friend Share operator*(std::int64_t factor, const Share& a);
 
-  explicit Share(mpc::FixedShare share);  ///< the library's own, as what follows
+  explicit Share(mpc::FixedShare share);  ///< not for users of the library, nor is engine()
   [[nodiscard]] const mpc::FixedShare& engine() const { return *share_; }
 
  private:

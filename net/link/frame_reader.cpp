@@ -10,7 +10,8 @@ namespace trefoil::net {
 namespace {
 
 constexpr std::size_t kFirstChunkBytes = std::size_t{1} << 20;
-constexpr std::size_t kGrowth = 32;  // peers are authenticated, and few steps mean few copies
+// Few copies. Peers are authenticated, so a large reservation is no attack.
+constexpr std::size_t kGrowth = 32;
 
 }  // namespace
 
@@ -34,7 +35,7 @@ std::optional<Frame> FrameReader::Filled(std::size_t count) {
   return Finish();
 }
 
-// Through a record that stays in the cache: to let a payload grow uninitialised is not a vector's to do.
+// Bytes are read into a small record and copied, since std::vector would zero the payload first.
 void FrameReader::Append(std::size_t count) {
   if (payload_.size() + count > payload_.capacity()) {
     const std::size_t wanted = std::max(kFirstChunkBytes, kGrowth * payload_.size());

@@ -49,10 +49,10 @@ class Result(Told):
     """The run directory, where there is one."""
     owner_warnings: tuple[str, ...] = ()
     """What a run says of this party's records to their owner alone."""
-    papers: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """Of a run among processes: the files of its directory that a report is made of."""
+    report_files: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """The files of the run directory from which a report is made; none of a simulation within one process."""
     ledger_entry: dict[str, Any] | None = None
-    """Of a party with a [ledger]: what this run was charged there, as `trefoil ledger show --json` says of a job."""
+    """Of a party with a [ledger]: the run's entry there, as `trefoil ledger show --json` prints it."""
 
     def report(self, file: str | PathLike[str]) -> Path:
         """Writes the run's report, as `trefoil report` does: one HTML page with promise, record, progress, cost and
@@ -60,10 +60,10 @@ class Result(Told):
 
         Raises ConfigError for a simulation within one process, which has no cost to tell.
         """
-        if not self.papers:
+        if not self.report_files:
             raise ConfigError("report: found a simulation in one process, expected simulate(processes=True) or a party")
         with tempfile.TemporaryDirectory(prefix="trefoil-") as folder:
-            for name, content in self.papers.items():
+            for name, content in self.report_files.items():
                 (Path(folder) / name).write_bytes(content)
             _program.call("report", folder, "--out", Path(file).absolute())
         return Path(file)
@@ -122,10 +122,10 @@ def of_simulation(job: Job, got: _core.JobResult, steps: tuple[Step, ...]) -> Re
     )
 
 
-PAPERS = ("job.toml", "progress.csv", "record.json", "summary.json")
-"""What a run directory has that a report is made of."""
+REPORT_FILES = ("job.toml", "progress.csv", "record.json", "summary.json")
+"""The files of a run directory from which a report is made."""
 OWNER_WARNINGS = "owner_warnings.txt"
-OWN_FILES = {*PAPERS, OWNER_WARNINGS, "audit.jsonl", "model.npz", "model.share", "party.log", "report.html"}
+OWN_FILES = {*REPORT_FILES, OWNER_WARNINGS, "audit.jsonl", "model.npz", "model.share", "party.log", "report.html"}
 
 
 def of_run(job: Job, folder: Path) -> Result:
@@ -147,11 +147,12 @@ def of_run(job: Job, folder: Path) -> Result:
         steps=_steps_of(folder / "progress.csv"),
         folder=folder,
         owner_warnings=_warnings_of(folder / OWNER_WARNINGS),
-        papers={name: (folder / name).read_bytes() for name in PAPERS if (folder / name).exists()},
+        report_files={name: (folder / name).read_bytes() for name in REPORT_FILES if (folder / name).exists()},
     )
 
 
 def _warnings_of(file: Path) -> tuple[str, ...]:
+    """Of lines as the library writes them: "warning to the owner alone: TEXT"."""
     lines = file.read_text().splitlines() if file.exists() else []
     return tuple(line.partition(" to the owner alone: ")[2] for line in lines)
 

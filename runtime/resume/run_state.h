@@ -12,7 +12,7 @@
 
 namespace trefoil::runtime {
 
-/// What a run of it counts: its steps, or the calls of its program.
+/// What a run of `job` counts: its steps, or the calls of its program.
 [[nodiscard]] inline int StepsOrCalls(const jobs::Job& job) {
   return job.Calls() > 0 ? job.Calls() : job.Steps().count;
 }
@@ -20,11 +20,11 @@ namespace trefoil::runtime {
 /// How many calls any of these sessions has begun.
 [[nodiscard]] int CallsBegun(const ml::SessionHistory& sessions);
 
-/// Whose run it is, and of what.
+/// The party and the job of a run.
 struct RunOwner {
   int party = 0;
   std::shared_ptr<const jobs::Job> job;  ///< with checkpoints, or of calls
-  /// Of [data] (data/dataset/data_hash.h), by which a resumed run knows its data again.
+  /// Of [data] (data/dataset/data_hash.h), compared when the run is resumed.
   std::string data_hash;
   jobs::JobTypes types = jobs::ShippedTypes();
 };
@@ -42,8 +42,8 @@ class RunState {
  public:
   /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
   /// (naming the first key that differs), or a run that another process executes; DataError for another
-  /// party's run, other data than its own, or a file that was changed or damaged. Where that is a checkpoint,
-  /// and a newer one is whole, it is left aside instead.
+  /// party's run, other data than its own, or a file that was changed or damaged. A damaged checkpoint is
+  /// left aside instead, if a newer one is whole.
   RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
   ~RunState();
   RunState(const RunState&) = delete;
@@ -81,7 +81,7 @@ class RunState {
   void BeginEvaluation();
   /// Keeps a checkpoint and the one before it. On disk when it returns.
   void Keep(const ml::Checkpoint& checkpoint);
-  /// When no party needs the run any more. On disk when it returns.
+  /// Removes all of it, when no party needs the run any more. The removal is on disk when it returns.
   void Discard();
 
  private:

@@ -26,7 +26,7 @@ TrainingSettings BalancedSettings(double sigma) {
   return settings;
 }
 
-TEST(BalancedWeights, AreTheSmallestCountOverEachClasss) {
+TEST(BalancedWeights, AreTheSmallestCountOverEachClassesCount) {
   const StepPlan plan = MakeStepPlan(BalancedSettings(1));
   ASSERT_EQ(plan.class_weights.frac_bits, 16);
   const auto of = [&](const std::vector<std::int64_t>& counts) {
@@ -67,8 +67,7 @@ TEST(BalancedWeights, LieFrom2ToTheMinus8To1AndTheLargestIs1ForAnyCounts) {
   }
 }
 
-// Nothing that is planned depends on the weights but by the largest, so that the noise is fixed before they
-// are known.
+// The plan depends on the largest weight alone, so that the noise is fixed before the weights are known.
 TEST(MakeStepPlan, PlansForBalancedWeightsAsForWeightsOf1AndLess) {
   for (const Clipping clipping : {Clipping::kFactorised, Clipping::kPublished, Clipping::kExamples}) {
     TrainingSettings settings = BalancedSettings(7);
@@ -121,8 +120,9 @@ TEST(OpenClassCounts, CountsAllRecordsOfAllPartiesAndCostsWhatItDeclares) {
   EXPECT_EQ(Figures(parts), Figures(OpenClassCountsCost(plan)));
 }
 
-// The mean square of 2,000 numbers has a deviation of sqrt(2/2000) = 3.2 % of its mean; 20 % are 6.3 of them,
-// beyond which it is in fewer than one of 10^9 runs. Without one party's noise it is a third less.
+// The mean square of 2,000 numbers has a deviation of sqrt(2/2000) = 3.2 % of its mean; 20 % are 6.3
+// deviations, beyond which it is in fewer than one of 10^9 runs. Without one party's noise the mean square
+// would be a third lower.
 TEST(OpenClassCounts, AddsTheNoiseOfAllThreePartiesForAGroup) {
   TrainingSettings settings = BalancedSettings(20);
   settings.classes = 2000;
@@ -216,8 +216,8 @@ TrainingResult TrainUneven(const TrainingSettings& settings) {
   return std::move(results[0]);
 }
 
-// Also where the owners' models are trained first, by the same weights; of these the mean is truncated with a
-// coin.
+// Also where the owners' models are trained first, by the same weights; their mean is rounded at random, hence
+// the tolerance.
 TEST(Train, WithBalancedClassesIsThatWithTheWeightsThatFollow) {
   for (const bool local : {false, true}) {
     TrainingSettings settings = ExactSettings();
@@ -227,7 +227,7 @@ TEST(Train, WithBalancedClassesIsThatWithTheWeightsThatFollow) {
               .steps = 5, .expected_batch = 40, .learning_rate = 1, .clip = 2, .sigma = 0.0, .delta = 1e-5}};
     const auto even = TrainUneven(settings);
     EXPECT_TRUE(even.class_counts.empty());
-    settings.balance_sigma = 0.01;  // no count is another, as above
+    settings.balance_sigma = 0.01;  // so little noise that all counts are exact
     const auto balanced = TrainUneven(settings);
     EXPECT_THAT(balanced.class_counts, testing::ElementsAre(78, 30, 12));
     EXPECT_THAT(balanced.class_weights, testing::ElementsAre(testing::DoubleNear(12.0 / 78, 1e-5),

@@ -59,8 +59,8 @@ TEST(Agree, GoesOnAgainWhereAllThreeWereToldTo) {
   EXPECT_FALSE(ReadClaim(ToText(untold), 1, 20).again);
 }
 
-// Party 1 went back to a copy from before the last step, or lost its last checkpoint: a second model would
-// come of the run.
+// Party 1 went back to a copy from before the last step, or lost its last checkpoint. If the run went on from
+// an earlier checkpoint, it would release a second model.
 TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   const ml::SessionHistory sessions{Session("aa", 0, 17, true)};
   auto released = Claim({{15, "aa"}, {17, "aa"}}, sessions);
@@ -78,7 +78,8 @@ TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   waiting.released = false;
   for (const auto& claims : {std::array{lost, waiting, waiting}, std::array{lost, lost, lost}})
     EXPECT_THAT(AgreementError(claims), HasSubstr("no checkpoint behind its last step that all three hold"));
-  released.released = false;  // who was killed before all three had the last checkpoint: nothing was released
+  // It was killed before all three had the last checkpoint, so nothing was released.
+  released.released = false;
   EXPECT_EQ(Agree({released, Claim({{15, "aa"}}, sessions), released}, 0, kSteps).from,
             (CheckpointName{15, "aa"}));
   released.released = true;
@@ -94,7 +95,7 @@ TEST(Agree, GoesOnFromWhatTheEvaluationHasCountedAtAllThree) {
   EXPECT_EQ(Agree({ahead, ahead, ahead}, 0, kSteps).from, counted);
   for (const auto& claims : {std::array{ahead, behind, ahead}, std::array{behind, ahead, ahead}})
     EXPECT_EQ(Agree(claims, 1, kSteps).from, last);
-  ahead.released = true;  // only after all three had kept what was counted
+  ahead.released = true;  // this is set only once all three have kept what was counted
   EXPECT_EQ(Agree({ahead, ahead, ahead}, 0, kSteps).from, counted);
   EXPECT_THAT(AgreementError({ahead, behind, ahead}), HasSubstr("may have been released here"));
   EXPECT_EQ(ReadClaim(ToText(ahead), 1, 17).held, ahead.held);
@@ -202,7 +203,7 @@ TEST(AgreeOnRun, TellsAllThreeWhyItIsRefused) {
 
 enum class Mixed { kNothing, kWeights, kVelocity, kClip, kSchedule, kSlots };
 
-/// What each party says of checkpoints of which party 2's is, in one part, of another state.
+/// Party 2's checkpoint differs from the others' in one part. Returns what each party says.
 std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
   return RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto differs = [&](Mixed part) { return party.self() == 2 && mixed == part; };
