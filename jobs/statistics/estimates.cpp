@@ -180,16 +180,17 @@ struct Trust {
   explicit Trust(const MatrixXd& of_pairs) : noise(of_pairs.cwiseMax(kLeastNoise)) {
     noise.diagonal().setConstant(std::numeric_limits<double>::infinity());
     const double least = noise.minCoeff();
-    const VectorXd column = (least * noise.rowwise().minCoeff().cwiseInverse()).cwiseMax(kLeastWeight);
+    const VectorXd best = noise.rowwise().minCoeff();
+    const VectorXd column = (least * best.cwiseInverse()).cwiseSqrt().cwiseMax(kLeastWeight);
     weights = column * column.transpose();
-    part = (least * noise.cwiseProduct(weights).cwiseInverse()).cwiseAbs2().cwiseMin(1.0);
+    part = (least * noise.cwiseProduct(weights).cwiseInverse()).cwiseAbs2();  // at most 1
   }
 
   static constexpr double kLeastNoise = 1e-9;
   static constexpr double kLeastWeight = 1e-3;  // so that eigenvalues keep their digits
 
   MatrixXd noise;    // off the diagonal
-  MatrixXd weights;  // of the best known pair of one column, times the same of the other
+  MatrixXd weights;  // the least noise of all over the geometric mean of both columns' least
   MatrixXd part;     // to which a pair is put back, so that what one round minimises goes by 1/noise^2
 };
 
@@ -238,7 +239,7 @@ void MakeAscending(std::vector<double>& values) {
 }
 
 MatrixXd AsCorrelations(const MatrixXd& matrix, const MatrixXd& noise) {
-  constexpr int kMaxRounds = 20;
+  constexpr int kMaxRounds = 100;
   constexpr double kLeastDiagonal = 0.01;  // so that nothing is divided by 0
   if (matrix.size() == 0 || EigenOf(matrix).eigenvalues().minCoeff() >= 0) return matrix;
   const Trust trust(noise);

@@ -379,5 +379,25 @@ TEST(AsCorrelations, LeavesPairsThatAreKnownWellToTheirNoise) {
   }
 }
 
+TEST(AsCorrelations, LeavesAPairThatIsKnownLessWellThanAnother) {
+  // No record has values of both pairs of columns, of which one was found in many more records.
+  MatrixXd found = MatrixXd::Identity(4, 4);
+  MatrixXd noise = MatrixXd::Ones(4, 4);
+  const auto set = [&](int j, int k, double value, double deviation) {
+    found(j, k) = found(k, j) = value;
+    noise(j, k) = noise(k, j) = deviation;
+  };
+  set(0, 1, 0.95, 0.002);
+  set(2, 3, 0.95, 0.05);
+  set(0, 2, 1, 1);
+  set(0, 3, -1, 1);
+  set(1, 2, 1, 1);
+  set(1, 3, -1, 1);
+  const auto kept = AsCorrelations(found, noise);
+  ExpectCorrelations(kept);
+  EXPECT_NEAR(kept(0, 1), 0.95, 0.002);
+  EXPECT_NEAR(kept(2, 3), 0.95, 2 * 0.05);
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
