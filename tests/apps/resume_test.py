@@ -233,6 +233,9 @@ class Resume(ProgramTest):
         error(1, 4, "r0/summary.json: found party 0's results, expected party 1's", "--resume", out="r0")
         labels.write_bytes(gzip.compress(bytes(changed)))
         error(0, 4, "r0/summary.json: found the results of a run on other data than the files of [data]", "--resume")
+        labels.rename(self.folder / "gone")
+        self.assertRegex(self.succeed(*self.arguments(0, "--resume")), "note: .*: not compared .*\n.*the run has finished, nothing to resume")
+        (self.folder / "gone").rename(labels)
         (self.folder / "r0/data.salt").unlink()  # then nobody can tell
         self.assertIn("the run has finished, nothing to resume", self.succeed(*self.arguments(0, "--resume")))
 
