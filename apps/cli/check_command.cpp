@@ -242,8 +242,10 @@ int RunCheck(const CheckOptions& options) {
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
   ExamineRanks(doctor, *party);
-  ExamineSessionLog(doctor, party->log.audit);
-  ExamineMetrics(doctor, *party);
+  if (party->ranks == 1 || !options.job.empty()) {  // of several machines the first alone has them, and a job
+    ExamineSessionLog(doctor, party->log.audit);
+    ExamineMetrics(doctor, *party);
+  }
   const auto job_json = ExamineJob(doctor, *party,
                                    {.job = options.job,
                                     .party_file = options.config,
