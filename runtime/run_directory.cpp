@@ -116,8 +116,12 @@ std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
 bool IsLeftover(const fs::directory_entry& entry) {
   auto name = entry.path().filename();
   if (name.extension() == ".part") name = name.stem();
+  if (name == "checkpoint" && entry.is_directory()) {  // checkpoints of another run would stay there
+    return std::none_of(fs::directory_iterator(entry.path()), fs::directory_iterator(),
+                        [](const auto& file) { return file.path().extension() == ".sealed"; });
+  }
   return name == "job.toml" || name == "party.log" || name == "audit.jsonl" || name == kDataSalt ||
-         name == kOwnerWarnings || name == "checkpoint";
+         name == kOwnerWarnings;
 }
 
 bool OnlyLeftovers(const fs::path& folder) {
