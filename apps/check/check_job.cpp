@@ -196,7 +196,7 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
   ExamineStorageKey(doctor, *job, party);
   bool has_room = ExamineRoom(doctor, *job, party.id);
   const auto store = jobs::OpenStoreOf(*job, party, files.party_file, files.open_store);
-  for (const auto& input : job->Inputs(party, files.party_file, {})) {
+  for (const auto& input : job->Inputs(party, files.party_file, {.types = files.types})) {
     jobs::Loaded found;
     const bool loaded = doctor.Try(
         input.what,

@@ -21,8 +21,9 @@ namespace trefoil::jobs {
 //   Write(member, json)  the value in the canonical JSON
 //   Describe(schema)     the JSON Schema of such a value
 
-/// An interval of finite numbers. Each end is open (`above`, `below`), closed (`least`, `most`) or not there,
-/// and is the true one: no value inside is refused by what uses it, since that may be after a charge.
+/// An interval of finite numbers. Each end is open (`above`, `below`), closed (`least`, `most`) or not there;
+/// a closed one is written as such, not as an open one a little beyond. What is inside and yet refused has to
+/// be refused by a check of the job, before any charge.
 struct Interval {
   std::optional<double> above{};
   std::optional<double> least{};

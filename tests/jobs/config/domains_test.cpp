@@ -199,8 +199,7 @@ bool IsRefused(const std::vector<Json>& jobs, const Path& path, const Json& valu
   return false;
 }
 
-// What a key may have is what its schema says: a value that is read but that what uses it refuses could end a
-// run behind its charge.
+// What a key may have is what its schema says.
 TEST(JobSchema, StatesEndsBeyondWhichNothingIsRead) {
   const auto jobs = SomeJobs();
   std::set<std::string> refused;
