@@ -215,5 +215,35 @@ TEST(JobSchema, StatesEndsBeyondWhichNothingIsRead) {
   EXPECT_THAT(others, testing::IsEmpty());
 }
 
+// A value that is read but that what uses it refuses could end a run behind its charge.
+TEST(JobKeys, TakeTheirClosedEndsAndNothingBeyond) {
+  struct Closed {
+    const char* type;
+    Path key;
+    double end;
+    double beyond;
+  };
+  const auto jobs = SomeJobs();
+  for (const auto& [type, key, end, beyond] :
+       std::vector<Closed>{{"histogram", {"histogram", "confidence"}, 0.999, 0.99900001},
+                           {"histogram", {"privacy", "sigma"}, 0.01, 0.0099999},
+                           {"tune", {"evaluation", "sigma"}, 0.01, 0.0099999},
+                           {"tune", {"tune", "competing"}, 1, 0.99999},
+                           {"pate", {"pate", "scale"}, 0.01, 0.0099999},
+                           {"pate", {"pate", "sigma"}, 0.05, 0.0499999},
+                           {"pate", {"pate", "threshold_sigma"}, 0.05, 0.0499999},
+                           {"pate", {"student", "keep"}, 1, 1.00001},
+                           {"predict", {"predict", "threshold"}, 1e-6, 0.99e-6},
+                           {"predict", {"predict", "threshold"}, 0.999999, 0.9999991}}) {
+    const auto name = fmt::format("{}", fmt::join(key, "."));
+    EXPECT_TRUE(IsRefused(jobs.at(type), key, beyond)) << name << " = " << beyond;
+    const auto takes = [&, &key = key, end = end](const Json& job) {
+      const auto edit = Edits(job, key, end).at(0).dump();
+      return testing_support::ErrorText<ConfigError>([&] { (void)ParseJob(edit, "job"); }).empty();
+    };
+    EXPECT_TRUE(std::any_of(jobs.at(type).begin(), jobs.at(type).end(), takes)) << name << " = " << end;
+  }
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
