@@ -73,7 +73,7 @@ class PredictJob : public Job {
   std::vector<int> to_;                ///< the client; nobody where owners get files
   int rank_count_ = 1;                 ///< machines of a party
   mpc::Ranks* ranks_ = nullptr;        ///< after TakeRanks
-  JobTypes types_;                     ///< after ServeInputs
+  JobTypes types_ = ShippedTypes();    ///< others after ServeInputs
   std::optional<ModelSchema> schema_;  ///< of the model, once it is known
   SharedRecords* deposits_ = nullptr;  ///< where the rows are such
   RecordSchema deposited_;             ///< what they have to be, once the model is known
