@@ -13,8 +13,8 @@ namespace trefoil::apps {
 /// Prints one line for each thing examined, and remembers the first failure.
 class Doctor {
  public:
-  /// `examine` returns what to say when all is well, and throws when it is not; `mend` is what to do about it,
-  /// for errors that do not say so themselves.
+  /// `examine` returns what to say when all is well, and throws when it is not; `mend` is what to do about
+  /// it, for errors that do not say so themselves.
   template <typename Examine>
   bool Try(const std::string& what, const Examine& examine, const std::string& mend = {}) {
     try {

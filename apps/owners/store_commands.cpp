@@ -48,8 +48,8 @@ const char* Told(deposit::WithdrawalResult result) {
   return "was withdrawn before";
 }
 
-/// Calls take(name) for each file or id, whatever becomes of those before. The exit code of the first that was
-/// not taken, or could not be read.
+/// Calls take(name) for each file or id, whatever becomes of those before. The exit code of the first that
+/// was not taken, or could not be read.
 template <typename Take>
 int TakeEach(const std::vector<std::string>& names, const Take& take) {
   int code = kDone;

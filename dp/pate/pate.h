@@ -25,8 +25,8 @@ struct AnswerNoise {
 [[nodiscard]] double LogErfc(double x);
 
 /// The class with the most votes after this noise on each count: bound 3 (LNMax) or bound 6 (GNMax), at most
-/// 1 - 1 / classes. Pre: at least one class; no count negative. Throws ConfigError for noise that is no number
-/// above 0.
+/// 1 - 1 / classes. Pre: at least one class; no count negative. Throws ConfigError for noise that is no
+/// number above 0.
 [[nodiscard]] double AnswerLogQ(std::span<const std::int64_t> counts, const AnswerNoise& noise);
 /// The logarithm of what a class `gap` votes behind the first one adds to that q. Pre: gap >= 0.
 [[nodiscard]] double BehindLogQ(double gap, const AnswerNoise& noise);

@@ -227,8 +227,8 @@ class SchemaWriter final : public FieldVisitor {
     for (const auto& key : part["required"]) table["required"].push_back(key);
   }
 
-  /// Of a table that is declared once for each of several cases: every case's keys are known, a key of both is
-  /// as in `table`, and what one of them does not require is required where the case holds.
+  /// Of a table that is declared once for each of several cases: every case's keys are known, a key of both
+  /// is as in `table`, and what one of them does not require is required where the case holds.
   static void AddAlternative(OrderedJson& table, const OrderedJson& other) {
     auto& keys = table["properties"];
     keys.insert(other.at("properties").begin(), other.at("properties").end());

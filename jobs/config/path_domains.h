@@ -9,8 +9,8 @@
 
 namespace trefoil::jobs {
 
-/// Texts of a kind, which `expected` describes. All of them match the regular expression `pattern`, if there is
-/// one; not all that match are read.
+/// Texts of a kind, which `expected` describes. All of them match the regular expression `pattern`, if there
+/// is one; not all that match are read.
 struct TextOfKind {
   const char* kind;
   const char* expected;

@@ -14,8 +14,8 @@ namespace trefoil::jobs {
 /// it is above `decision` (ml::DecisionLogit).
 [[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits, double decision = 0);
 
-/// The target that the one logit of a model of targets means, in the target's own unit; it may lie outside the
-/// declared range, except with Poisson's loss. Pre: schema.records.data.target.
+/// The target that the one logit of a model of targets means, in the target's own unit; it may lie outside
+/// the declared range, except with Poisson's loss. Pre: schema.records.data.target.
 [[nodiscard]] double TargetOf(const ModelSchema& schema, const Eigen::RowVectorXd& logits);
 
 /// The text of a class: the value of its label, or its number.

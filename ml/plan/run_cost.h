@@ -29,8 +29,8 @@ struct RunCost {
 /// Seconds that a run is expected to take on a link, from its connection to its last step, the parties' own
 /// trainings for its first weights included, on hosts that do nothing else. Constants of computation are
 /// those of the machine of docs/reference/performance.md, where plan and measurement are compared, over
-/// `link.speed`. Of parties of several machines each has a host and a link to the other parties of its own, as
-/// `link` is; what passes between machines of a party is not counted.
+/// `link.speed`. Of parties of several machines each has a host and a link to the other parties of its own,
+/// as `link` is; what passes between machines of a party is not counted.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link, int ranks = 1);
 

@@ -5,8 +5,8 @@
 namespace trefoil::net {
 namespace {
 
-// What goes with "about:blank". Sources: RFC 9110, section 15; RFC 6585, section 4 (429); RFC 4918, section 11.5
-// (507).
+// What goes with "about:blank". Sources: RFC 9110, section 15; RFC 6585, section 4 (429); RFC 4918, section
+// 11.5 (507).
 const char* TitleOf(unsigned status) {
   switch (status) {
     case 400:

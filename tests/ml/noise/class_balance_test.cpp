@@ -216,8 +216,8 @@ TrainingResult TrainUneven(const TrainingSettings& settings) {
   return std::move(results[0]);
 }
 
-// Also where the owners' models are trained first, by the same weights; their mean is rounded at random, hence
-// the tolerance.
+// Also where the owners' models are trained first, by the same weights; their mean is rounded at random,
+// hence the tolerance.
 TEST(Train, WithBalancedClassesIsThatWithTheWeightsThatFollow) {
   for (const bool local : {false, true}) {
     TrainingSettings settings = ExactSettings();
