@@ -239,7 +239,7 @@ void MakeAscending(std::vector<double>& values) {
 }
 
 MatrixXd AsCorrelations(const MatrixXd& matrix, const MatrixXd& noise) {
-  constexpr int kMaxRounds = 100;
+  constexpr int kMaxRounds = 20;
   constexpr double kLeastDiagonal = 0.01;  // so that nothing is divided by 0
   if (matrix.size() == 0 || EigenOf(matrix).eigenvalues().minCoeff() >= 0) return matrix;
   const Trust trust(noise);

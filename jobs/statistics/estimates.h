@@ -67,7 +67,7 @@ void MakeAscending(std::vector<double>& values);
 /// at most 20 rounds takes the nearest matrix without such eigenvalues in squares that are weighted by
 /// columns (Higham 2002, with Dykstra's correction of the diagonal), and then puts pairs back to what was
 /// found, in part, the better known the more (Nesterov 1983). The first round that moves no pair by more than
-/// its noise is the last.
+/// its noise is the last; where noises differ fifty times and more, there may be none.
 [[nodiscard]] Eigen::MatrixXd AsCorrelations(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& noise);
 
 }  // namespace trefoil::jobs
