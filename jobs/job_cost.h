@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ inline constexpr double kBytesOfSmallFiles = 1 << 20;
 
 /// `also` of a job that opens sums of deposited rows.
 inline constexpr const char* kSumOfRows = " and the sums of their rows";
+
+/// Bytes of what a party knows of a run of calls (Output::ResumeCalls) that begins.
+inline constexpr std::uint64_t kBytesOfNewRun = 66;
 
 /// What a job without steps costs, as declared.
 struct JobCost {

@@ -172,6 +172,10 @@ void SumJob::TakeVectorsOf(VectorProgram& program) {
 JobCost SumJob::Cost() const {
   JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
   const auto slice = SliceOf(job().dimension);
+  if (!deposited_) {  // of a run that begins, which all three agree on
+    cost.session.Add(protocols::ExchangeTextsCost({kBytesOfNewRun, kBytesOfNewRun, kBytesOfNewRun}));
+    cost.session.Add(protocols::BarrierCost());
+  }
   cost.session.Add(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
   const auto own = static_cast<double>(slice);

@@ -8,10 +8,14 @@ from account_votes_test import npy
 from average_test import JOB as AVERAGE_JOB
 from histogram_test import JOB as HISTOGRAM_JOB, LOCAL_MODE
 from kept_models import PREDICT_JOB
+from least_squares_test import JOB as LEAST_SQUARES_JOB
 from pate_test import GNMAX, JOB as PATE_JOB, LNMAX
+from statistics_test import JOB as STATISTICS_JOB
+from sum_test import JOB as SUM_JOB
 from taught_parties import TaughtParties
 from transfer_test import JOB as TRANSFER_JOB
 from trefoil_program import ProgramTest, TINY_JOB
+from tune_test import JOB as TUNE_JOB, points
 
 PARTIES = (0, 1, 2)
 ONE = ("--set", "release.to=[1]")
@@ -127,6 +131,37 @@ class PlanJob(Planned):
         run = self.run_costs("--rtt-ms", 40, "--mbit", 100)
         self.assertGreater(run["seconds"], run["rounds"] * 0.02)
         self.assertLess(self.run_costs("--rtt-ms", 0.2, "--mbit", 10000)["seconds"], run["seconds"] / 5)
+
+    def test_sums(self):
+        vectors = npy([[self.source.uniform(-1, 1) for _ in range(3)] for _ in range(90)], "<f8", "d")
+        self.prepare(SUM_JOB, {f"vectors-{call}.npy": vectors for call in (1, 2, 3)})
+        self.expect_as_planned("sums")
+        self.expect_as_planned("one", *ONE, "--set", "sum.calls=3")
+        self.expect_as_planned("sampled", *TWO, "--set", "sum.sampling_rate=0.5")
+
+    def test_statistics(self):
+        rows = "".join(f"{self.source.randint(20, 80)},{self.source.randint(1, 79)},red\n" for _ in range(200))
+        self.prepare(STATISTICS_JOB, {"train.csv": ("age,hours,colour\n" + rows).encode()})
+        self.expect_as_planned("statistics")
+        self.expect_as_planned("one", *ONE)
+
+    def test_least_squares(self):
+        rows = "".join(f"{self.source.random():.3f},{self.source.random():.3f},{'yes' if k % 3 else 'no'}\n" for k in range(200))
+        self.prepare(LEAST_SQUARES_JOB, {"train.csv": ("a,b,c\n" + rows).encode()})
+        self.expect_as_planned("solved")
+        self.expect_as_planned("two", *TWO)
+
+    def test_tunings_cost_a_little_less_than_their_trials(self):
+        self.prepare(TUNE_JOB, {"train.csv": points(180).encode(), "test.csv": points(60).encode()})
+        for form in ("latency", "bulk"):
+            settings = ("--set", f"training.comparison={form}")
+            run = self.run_costs(*settings)
+            self.succeed("local", "--job", "job.toml", "--data", "data", "--out", form, *settings)
+            rounds, sent = self.counted(form)
+            self.assertTrue(run["at_most"])
+            for found, most in zip((rounds, *sent), (run["rounds"], *run["bytes_sent"])):
+                self.assertLess(0.8 * most, found)  # four steps a trial, and each is planned to begin as if it were the first
+                self.assertLessEqual(found, most)
 
     def predict_by(self, made, data):
         """Of a model that `made` keeps in shares."""

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "jobs/job_cost.h"
 #include "tests/support/error_text.h"
 #include "tests/support/fixed_key.h"
 #include "tests/support/run_parties.h"
@@ -35,6 +36,11 @@ TEST(Agree, BeginsARunThatNobodyKnows) {
   EXPECT_EQ(agreed.run_id, "");
   EXPECT_FALSE(agreed.from);
   EXPECT_TRUE(agreed.earlier.empty());
+}
+
+// Plans of jobs of calls count it.
+TEST(ClaimText, OfARunOfCallsThatBeginsHasTheLengthThatPlansHave) {
+  EXPECT_EQ(ToText(RunClaim{.anew = true}).size(), jobs::kBytesOfNewRun);
 }
 
 TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
