@@ -7,7 +7,8 @@ Usage: speed_limits.py TREFOIL KERNELS_BENCHMARK FOLDER loopback|lan|wan [--nets
 Limits in milliseconds are for two cores of an Intel Xeon with AVX-512; where the best peak of the multiplier in registers is
 lower than there, those of loopback and lan are as much longer, up to half. Of each operation the turn counts whose median is
 the shortest, and the most bytes of any. A line an operation. A step takes sustained, what it is dealt included, at most 1.4
-times its limit.
+times its limit. Where there are two forms both are measured beside what was chosen, and no turn may have chosen one whose
+shortest median is more than a fifth longer than the other's.
 Exit code: 0; 1 if one is beyond its limit; 2 usage; else that of a bench that failed.
 """
 import argparse
@@ -29,42 +30,55 @@ class Work:
     limits: dict
     most_bytes: int = 0  # online, of a party; 0: any number
     sustained: bool = False
+    forms: bool = False  # whether there are two forms
 
-    def options(self, profile):
+    def options(self, profile, form):
         reps = min(self.reps, 10) if profile == "wan" else self.reps
         size = "--shape" if "x" in self.size else "--sizes"
-        return ["--ops", self.op, size, self.size, "--reps", str(reps), *(["--sustained", str(2 * reps)] if self.sustained else [])]
+        sustained = ["--sustained", str(2 * reps)] if self.sustained and form == "auto" else []
+        return ["--ops", self.op, size, self.size, "--reps", str(reps), "--form", form, *sustained]
 
 
+FORMS = ("latency", "bulk")
 WORKS = [
-    Work("dpsgd_step", "128x784x10", 100, {"loopback": 3.5, "lan": 5.5, "wan": 230}, 450_000, True),
-    Work("inverse_sqrt", "128", 100, {"loopback": 2.5, "lan": 4.5, "wan": 220}, sustained=True),
-    Work("clip_factor", "128", 100, {"loopback": 1.5, "lan": 2, "wan": 100}, sustained=True),
-    Work("compare", "100000", 10, {"loopback": 7, "lan": 28, "wan": 420}, 2_900_000),
+    Work("dpsgd_step", "128x784x10", 100, {"loopback": 3.5, "lan": 5.5, "wan": 230}, 450_000, True, True),
+    Work("inverse_sqrt", "128", 100, {"loopback": 2.5, "lan": 4.5, "wan": 220}, sustained=True, forms=True),
+    Work("clip_factor", "128", 100, {"loopback": 1.5, "lan": 2, "wan": 100}, sustained=True, forms=True),
+    Work("compare", "100000", 10, {"loopback": 7, "lan": 28, "wan": 420}, 2_900_000, forms=True),
     Work("multiply_truncate", "1000000", 10, {"loopback": 60, "lan": 85}, 22_000_000),
     Work("matmul", "128x784x10", 50, {"loopback": 1.4}),
     Work("matmul", "256x4096x10", 50, {"loopback": 9}),
     Work("matmul", "1024x1024x1024", 5, {"loopback": 500}),
 ]
 SUSTAINED = 1.4  # times the limit of a step
+SLOWER = 1.2  # times the other form: what medians of the same form differ by from turn to turn
 
 
-def measured(chosen, work, turn):
+def measured(chosen, work, turn, form):
     """The result of `trefoil bench`."""
-    out = chosen.folder / f"{work.op}-{work.size}-{turn}.json"
+    out = chosen.folder / f"{work.op}-{work.size}-{form}-{turn}.json"
     if chosen.profile == "loopback":
         command = [chosen.trefoil, "bench", "--threads", "1", "--json", out]
     else:
         script = pathlib.Path(__file__).with_name("bench_in_namespaces.sh")
         command = ["bash", script, chosen.netsim, chosen.trefoil, chosen.folder / "parties", chosen.profile, out]
-    run = subprocess.run([*command, *work.options(chosen.profile)], stdout=subprocess.DEVNULL, check=False)
+    run = subprocess.run([*command, *work.options(chosen.profile, form)], stdout=subprocess.DEVNULL, check=False)
     if run.returncode != 0:
         sys.exit(run.returncode)
     return json.loads(out.read_text())["results"][0]
 
 
-def line_of(work, profile, results, slowness):
-    """What is said of an operation, and whether it is within its limits. `results`: of each turn."""
+def choice_of(results, of_forms):
+    """What is said of the forms that were chosen, and whether none was the slower one. `of_forms`: each form's results of each turn."""
+    shortest = {form: min(each["seconds"]["median"] for each in found) for form, found in of_forms.items()}
+    best = min(shortest.values())
+    right = all(shortest[each["form"]] <= SLOWER * best for each in results)
+    times = ", ".join(f"{form} {1000 * seconds:.2f}" for form, seconds in shortest.items())
+    return f" ({times}; chosen {' '.join(each['form'] for each in results)}{'' if right else ': THE SLOWER ONE'})", right
+
+
+def line_of(work, profile, results, of_forms, slowness):
+    """What is said of an operation, and whether it is within its limits. `results`: of each turn, in the form that was chosen."""
     result = min(results, key=lambda each: each["seconds"]["median"])
     median = 1000 * result["seconds"]["median"]
     most = max(max(each["bytes_sent"]) for each in results)
@@ -74,9 +88,13 @@ def line_of(work, profile, results, slowness):
     if work.op == "dpsgd_step":
         sustained += f" (limit {SUSTAINED * limit:.1f})"
         right = right and 1000 * result["seconds_sustained"] <= SUSTAINED * limit * slowness
+    choice = ""
+    if of_forms:
+        choice, chosen_well = choice_of(results, of_forms)
+        right = right and chosen_well
     medians = " ".join(f"{1000 * each['seconds']['median']:.2f}" for each in results)
     return (f"{work.op} {work.size}, {result['form']}: {median:.2f} ms of {medians} (limit {limit:g}, times "
-            f"{slowness:.2f} here){sustained}, {most} bytes online{'' if right else ' BEYOND ITS LIMIT'}"), right
+            f"{slowness:.2f} here){choice}{sustained}, {most} bytes online{'' if right else ' BEYOND ITS LIMIT'}"), right
 
 
 def main():
@@ -92,17 +110,18 @@ def main():
         parser.error("expected at least one turn, and a network simulator for lan and wan")
     chosen.folder.mkdir(parents=True, exist_ok=True)
     works = [work for work in WORKS if chosen.profile in work.limits]
-    results = [[] for _ in works]  # of each turn
+    results = [{form: [] for form in ("auto", *(FORMS if work.forms else ()))} for work in works]  # of each turn
     found = []
     for turn in range(chosen.turns):
         found.append(peaks.peaks(chosen.kernels))
         print(f"turn {turn + 1}: {peaks.in_words(found[-1])}", flush=True)
         for work, its_results in zip(works, results):
-            its_results.append(measured(chosen, work, turn))
+            for form, of_form in its_results.items():
+                of_form.append(measured(chosen, work, turn, form))
     slowness = 1.0 if chosen.profile == "wan" else peaks.slowness(found)
     status = 0
     for work, its_results in zip(works, results):
-        line, right = line_of(work, chosen.profile, its_results, slowness)
+        line, right = line_of(work, chosen.profile, its_results.pop("auto"), its_results, slowness)
         print(line)
         status = status if right else 1
     return status
