@@ -162,8 +162,11 @@ class Plan(ProgramTest):
         # Owners of unlike capacities send unlike amounts.
         settings = [word for setting in ("data.rows=[300, 30, 30]", "training.comparison=bulk", "training.expected_batch=9")
                     for word in ("--set", setting)]
-        cost, = json.loads(self.succeed("plan", "--job", self.job, "--json", *settings))["step_costs"]
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json", *settings))
+        cost, = plan["step_costs"]
         self.succeed("local", "--job", self.job, "--out", "out", *settings)
+        self.assertEqual(self.summary("out")["row_bits"], plan["row_bits"])
+        self.assertLess(plan["row_bits"], 64)
         # A step is planned as the first one is, in which party 2 deals; every third one is like it. In any of three, one deals.
         largest, least = [], []
         for party in range(3):

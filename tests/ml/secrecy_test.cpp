@@ -12,6 +12,7 @@
 
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ml/dpsgd/adaptive_clip.h"
@@ -53,6 +54,7 @@ struct StepCase {
   Form form = Form::kBulk;
   std::vector<std::int64_t> hidden{};
   double momentum = 0;
+  Sampling sampling = Sampling::kOwnerPoisson;
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
@@ -86,14 +88,17 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.clipping = GetParam().clipping;
   settings.hidden = GetParam().hidden;
   settings.momentum = GetParam().momentum;
+  settings.sampling = GetParam().sampling;
   const StepPlan plan = MakeStepPlan(settings, GetParam().form);
-  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && settings.hidden.empty());
+  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && settings.hidden.empty() &&
+                                     settings.sampling == Sampling::kOwnerPoisson);
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
     const LayerShape shape = ShapeOfWeights(plan);
     const RingMatrix weights = RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret);
-    const Batch batch = ToBatch(plan, InOneComponent(party, all));
+    Batch batch = ToBatch(plan, InOneComponent(party, all));
+    if (HasNarrowRows(plan)) batch = KnownModulo(std::move(batch), plan.row_bits);
     TrainingState start = StartFrom({InOneComponent(party, weights), plan.settings.fraction_bits});
     start.velocity = start.weights;
     (void)DpSgdStep(party, plan, batch, start, NoNoise(plan));
@@ -292,6 +297,7 @@ TEST(TransferSecrecy, ReceivesNothingButUniformWordsOverSessions) {
 INSTANTIATE_TEST_SUITE_P(
     Steps, StepSecrecyTest,
     testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
+                    StepCase{.name = "WholeRows", .sampling = Sampling::kPublic},
                     StepCase{.name = "Squared", .loss = Loss::kSquared},
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/training.h"
 #include "ml/records.h"
+#include "tests/support/packed.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::testing_support {
@@ -126,6 +128,12 @@ inline Eigen::MatrixXd Targets(const ml::TrainingSettings& settings, const std::
 inline ml::Batch DealBatch(mpc::Context& party, const ml::StepPlan& plan, const ml::OwnRecords& records,
                            std::int64_t height) {
   return ToBatch(plan, InsecureDeal(party, EncodeRecords(plan, records, AllRows(records), height)));
+}
+
+/// A batch of whose rows no more is known than modulo 2^bits, and no more is held.
+inline ml::Batch KnownModulo(ml::Batch batch, int bits) {
+  batch.narrow_x = Packed(std::exchange(batch.x, {}).ring(), bits);
+  return batch;
 }
 
 /// A party's part of no noise, for one step.

@@ -10,7 +10,6 @@
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/reference/plain_integer_step.h"
 #include "tests/support/ml_test.h"
-#include "tests/support/packed.h"
 
 namespace trefoil::ml {
 namespace {
@@ -389,12 +388,6 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
   }
 }
 
-/// A batch of whose rows no more is known than modulo 2^bits, and no more is held.
-Batch KnownModulo(Batch batch, int bits) {
-  batch.narrow_x = Packed(std::exchange(batch.x, {}).ring(), bits);
-  return batch;
-}
-
 TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
   Batch batch;
   batch.x = mpc::FixedShare(mpc::ArithShare::Zero(2, 3), 16);
@@ -459,6 +452,35 @@ TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsTheSigmoidTakes) {
   ASSERT_LE(needed, plan.row_bits);
   EXPECT_TRUE((errors_of(needed) == whole).all());
   EXPECT_FALSE((errors_of(needed - 1) == whole).all());
+}
+
+/// A truncation needs two bits more than |Z| has, and not one less.
+TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsATruncatedLogitTakes) {
+  const StepPlan plan = PlanFor(Loss::kSquared);
+  const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
+  constexpr int kBits =
+      36;  // of |Z|, the largest multiple of a mask bit's 2^16 below that: of one row as of all
+  RingMatrix weights = NoNoise(plan);
+  weights.bottomRows(1).setConstant((Word{1} << (kBits - plan.settings.fraction_bits)) - 1);
+  const auto errors_of = [&](int bits) {
+    StepPlan narrow = plan;
+    narrow.activation.row_bits = bits;
+    return RunOn(
+               Seed{9},
+               [&](mpc::Context& party) {
+                 return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
+                                  InsecureDeal(party, weights)};
+               },
+               [&](mpc::Context& party, const auto& in) {
+                 const mpc::FixedShare start(in.second, plan.settings.fraction_bits);
+                 const auto logits = BatchLogits(party, in.first, start);
+                 return PredictionErrors(party, narrow, in.first, logits).ring();
+               })
+        .value;
+  };
+  const RingMatrix whole = errors_of(64);
+  EXPECT_TRUE((errors_of(kBits + 2) == whole).all());
+  EXPECT_FALSE((errors_of(kBits + 1) == whole).all());
 }
 
 /// The sigmoid's series is summed under a mask, so its values are taken from the run; all after it is exact.

@@ -245,9 +245,16 @@ TEST(RowBits, AreMoreWhereLogitsHaveNoPeriod) {
   TrainingSettings settings = SettingsFor(40);
   settings.loss = Loss::kSquared;
   settings.logit_bound = 4;
-  const int one_step = MakeStepPlan(settings).row_bits;
-  settings.steps = 100'000;
-  EXPECT_GT(MakeStepPlan(settings).row_bits, one_step);
+  settings.learning_rate = 0.1;
+  const StepPlan plan = MakeStepPlan(settings);
+  // A step moves each of 7 weights by the rate's share of 40 records at most; a row with its bias is sqrt(2)
+  // long.
+  const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
+  const double of_one_step = std::sqrt(2.0 * 7) * rate * 40 * plan.row_sensitivity;
+  settings.steps = static_cast<int>(std::floor(64 / of_one_step));
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "logits below 2^6, 2^38 with their 32 bits, and 2 more";
+  ++settings.steps;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
 }
 
 TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {

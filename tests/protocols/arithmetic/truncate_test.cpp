@@ -367,6 +367,23 @@ TEST_P(TruncateNarrowTest, IsWrongBeyondItsRange) {
   }
 }
 
+// Of 2^(width - 1) masks one is too large for 2^(width - 2) + 1, and one too small for what is as far below
+// zero; at 2^(width - 2) itself all still are right.
+TEST(TruncateNarrow, IsWrongFromTheNextNumbersOn) {
+  constexpr int kWidth = 8;
+  constexpr std::int64_t kEdge = std::int64_t{1} << (kWidth - 2);
+  constexpr Index kNumbers = 4000;  // all right by chance with probability (127/128)^4000 < 1e-13
+  const auto all_right = [](std::int64_t number) {
+    const RingMatrix x = RingMatrix::Constant(kNumbers, 1, static_cast<Word>(number));
+    const Outcome exact = TruncateProductOf({kWidth, 1}, x, 1, Rounding::kExact);
+    return (exact.value == Floor(x, 1)).all();
+  };
+  EXPECT_TRUE(all_right(kEdge));
+  EXPECT_FALSE(all_right(kEdge + 1));
+  EXPECT_TRUE(all_right(-kEdge));
+  EXPECT_FALSE(all_right(-kEdge - 1));
+}
+
 TEST_P(TruncateNarrowTest, RejectsALargerShiftOrFactorBeforeSending) {
   const auto [width, factor] = GetParam();
   const auto sent = RunParties(Seed{30}, [width = width](mpc::Context& party) {

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "protocols/arithmetic/masked_opening.h"
+#include "protocols/arithmetic/truncate.h"
 #include "protocols/functions/sin_cos.h"
 #include "tests/support/protocol_test.h"
 
@@ -144,8 +146,24 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.words == SeriesWords::kHalf ? "_half" : "_whole");
     });
 
+/// A sum, of which two parties hold halves modulo 2^width, at the scale of half words, truncated to
+/// `frac_bits`.
+RingMatrix TruncatedHalves(const RingMatrix& sum, int frac_bits, int width) {
+  const RingMatrix of_first = RandomWords(7, sum.rows(), sum.cols());
+  return RunOn(
+             Seed{5}, [](mpc::Context&) { return 0; },
+             [&](mpc::Context& party, int) {
+               const MaskedOpening opening(party);
+               RingMatrix half;
+               if (!opening.dealer()) half = opening.first() ? of_first : RingMatrix(sum - of_first);
+               return TruncatePair(opening, half, sum.rows(), sum.cols(),
+                                   kMostBitsOfHalfWords + 1 - frac_bits, Rounding::kExact, width);
+             })
+      .value;
+}
+
 /// Where a series is largest it is above 1, so that its sum before the truncation is above 1/2 by what 31
-/// bits would not hold: with one bit fewer the results of some masks would be negative.
+/// bits do not hold: with one bit fewer the results of some masks are negative.
 TEST(SigmoidInHalfWords, NeedsAllOfThem32BitsWhereTheSeriesLeavesTheInterval) {
   constexpr int kBits = 16;
   for (const double bound : {8.0, 16.0, 32.0, 64.0}) {
@@ -172,6 +190,13 @@ TEST(SigmoidInHalfWords, NeedsAllOfThem32BitsWhereTheSeriesLeavesTheInterval) {
                     EvaluationError(SeriesWords::kHalf) + std::ldexp(1.0, -kBits));
       }
     }
+    // Less 1/2, as it is summed up.
+    const auto sum =
+        static_cast<std::int64_t>(std::ldexp(series_at(largest) - 0.5, kMostBitsOfHalfWords + 1));
+    const RingMatrix sums = RingMatrix::Constant(2000, 1, static_cast<Word>(sum));
+    const auto right = static_cast<Word>(sum >> (kMostBitsOfHalfWords + 1 - kBits));
+    EXPECT_TRUE((TruncatedHalves(sums, kBits, 32) == right).all());
+    EXPECT_FALSE((TruncatedHalves(sums, kBits, 31) == right).all());
   }
 }
 
