@@ -30,8 +30,8 @@ double UnclippedSensitivity(const LinearContribution& example) {
   return RowBound(example) * example.error_norm * kOutward;
 }
 
-double FactorisedSensitivity(const LinearContribution& example, double clip) {
-  const double rounding = RowBound(example) * std::sqrt(example.columns) * Unit(example);
+double FactorisedSensitivity(const LinearContribution& example, double clip, int error_bits) {
+  const double rounding = std::ldexp(RowBound(example) * std::sqrt(example.columns), -error_bits);
   return (std::min(clip, UnclippedSensitivity(example)) + rounding) * kOutward;
 }
 

@@ -31,10 +31,10 @@ struct LinearContribution {
 /// Nothing clipped, nothing truncated again: Delta = sqrt(R^2 + 1) E.
 [[nodiscard]] double UnclippedSensitivity(const LinearContribution& example);
 
-/// Factorised clipping: the error is multiplied by a factor <= min(1, C / (||row|| ||e||)) and truncated to
-/// the lattice, which moves each of its c coordinates by less than u:
-/// Delta = min(C, sqrt(R^2 + 1) E) + sqrt(R^2 + 1) sqrt(c) u.
-[[nodiscard]] double FactorisedSensitivity(const LinearContribution& example, double clip);
+/// Factorised clipping: the error is multiplied by a factor <= min(1, C / (||row|| ||e||)) and truncated to a
+/// lattice of its own, of `error_bits` fraction bits, which moves each of its c coordinates by less than
+/// v = 2^-error_bits: Delta = min(C, sqrt(R^2 + 1) E) + sqrt(R^2 + 1) sqrt(c) v.
+[[nodiscard]] double FactorisedSensitivity(const LinearContribution& example, double clip, int error_bits);
 
 /// One layer of a network: the gradient of an example is the outer product of the layer's input (with the
 /// mask bit) and the delta of its output.

@@ -178,6 +178,10 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"row_bits", plan.row_bits}}};
   all.sizes = fmt::format("A number of a row has {} fraction bits and takes {} bytes",
                           ml::RowFractionBits(settings_), plan.row_bits / 8);
+  if (settings_.error_fraction_bits) {
+    all.figures["error_fraction_bits"] = *settings_.error_fraction_bits;
+    all.sizes += fmt::format(", a clipped error {} fraction bits", *settings_.error_fraction_bits);
+  }
   if (job_.store.on) all.apart = ApartOnDeposits();
   if (settings_.adaptive) {
     all.figures["gradient_sigma"] = ml::GradientSigma(settings_, privacy.sigma);

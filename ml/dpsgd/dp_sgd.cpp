@@ -60,6 +60,11 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
   return added + kept;
 }
 
+/// From the scale of factors times errors to that of clipped errors.
+int ClippingShift(const StepPlan& plan) {
+  return protocols::kClipFactorBits + plan.settings.fraction_bits - ErrorFractionBits(plan.settings);
+}
+
 int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + plan.settings.fraction_bits; }
 
 /// Each row's errors times its weight, which has `shift` bits.
@@ -106,14 +111,14 @@ mpc::Cost SquaredGradientNormsCost(Index batch_rows) { return protocols::Reshare
 
 FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan, const FixedShare& errors,
                         const ArithShare& factors) {
-  const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()),
-                                                         errors.ring(), protocols::kClipFactorBits,
-                                                         protocols::Range::kSigned, plan.settings.truncation);
-  return {clipped, errors.frac_bits()};
+  const ArithShare clipped =
+      protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()), errors.ring(),
+                                  ClippingShift(plan), protocols::Range::kSigned, plan.settings.truncation);
+  return {clipped, ErrorFractionBits(plan.settings)};
 }
 
 mpc::Cost TimesFactorsCost(const StepPlan& plan, Index batch_rows) {
-  return protocols::TruncateProductCost(batch_rows * plan.columns, protocols::kClipFactorBits,
+  return protocols::TruncateProductCost(batch_rows * plan.columns, ClippingShift(plan),
                                         plan.settings.truncation);
 }
 

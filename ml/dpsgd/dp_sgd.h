@@ -54,7 +54,7 @@ struct TrainingState {
                                                       const mpc::FixedShare& errors);
 [[nodiscard]] mpc::Cost SquaredGradientNormsCost(mpc::Index batch_rows);
 
-/// Errors times the clip factors of their rows, truncated.
+/// Errors times the clip factors of their rows, truncated to ErrorFractionBits.
 [[nodiscard]] mpc::FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan,
                                            const mpc::FixedShare& errors, const mpc::ArithShare& factors);
 [[nodiscard]] mpc::Cost TimesFactorsCost(const StepPlan& plan, mpc::Index batch_rows);

@@ -130,6 +130,17 @@ void CheckRowFractionBits(const TrainingSettings& s) {
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }
 
+void CheckErrorFractionBits(const TrainingSettings& s) {
+  if (!s.error_fraction_bits) return;
+  if (s.sampling != Sampling::kOwnerPoisson || !s.hidden.empty() || s.clipping != Clipping::kFactorised ||
+      s.adaptive)
+    throw ConfigError(
+        "training.error_fraction_bits: found it, expected it with privacy.sampling \"owner-poisson\", "
+        "training.clipping \"factorised\" and a number for privacy.clip, without model.hidden");
+  if (*s.error_fraction_bits < kMinErrorFractionBits || *s.error_fraction_bits > s.fraction_bits)
+    throw ConfigError("training.error_fraction_bits: expected 4 to fraction_bits");
+}
+
 /// A clip moves by whole points of its grid, and may rest where the part within it is 0.027 off
 /// (docs/howto/settings.md): further out that could be everything, or nothing.
 constexpr double kLeastClipQuantile = 0.05;
@@ -254,6 +265,7 @@ void CheckDomains(const TrainingSettings& s) {
   CheckRecordWeights(s);
   CheckAdaptive(s);
   CheckRowFractionBits(s);
+  CheckErrorFractionBits(s);
   CheckKey(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                   s.threshold <= 1 - kMinThreshold),
            "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");

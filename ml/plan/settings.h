@@ -28,6 +28,7 @@ inline constexpr double kMaxRecordWeightBound = 1000;
 
 /// Fraction bits of rows at least.
 inline constexpr int kMinRowFractionBits = 4;
+inline constexpr int kMinErrorFractionBits = 4;
 
 /// Bins of predictions at most.
 inline constexpr std::int64_t kMaxScoreBins = 100;
@@ -134,6 +135,9 @@ struct TrainingSettings {
   /// s_x: of rows as the steps have them, at most fraction_bits; empty: fraction_bits. Of linear models with
   /// owner-poisson sampling, published clipping apart.
   std::optional<int> row_fraction_bits{};
+  /// s_e: of clipped errors as they are multiplied by rows, at most fraction_bits; empty: fraction_bits. Of
+  /// linear models with owner-poisson sampling and factorised clipping at a fixed clip.
+  std::optional<int> error_fraction_bits{};
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
   std::optional<VerticalSettings> vertical{};
   /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}.
@@ -197,6 +201,11 @@ struct TrainingSettings {
 /// What rows of a step have.
 [[nodiscard]] inline int RowFractionBits(const TrainingSettings& settings) {
   return settings.row_fraction_bits.value_or(settings.fraction_bits);
+}
+
+/// What clipped errors have.
+[[nodiscard]] inline int ErrorFractionBits(const TrainingSettings& settings) {
+  return settings.error_fraction_bits.value_or(settings.fraction_bits);
 }
 
 /// The noise multiplier of an adaptive clip's counts, in each of which a record adds 1/2 or -1/2: that

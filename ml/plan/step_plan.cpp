@@ -102,7 +102,7 @@ double GradientSensitivity(const StepPlan& plan) {
     return dp::FactorisedSensitivity(plan.network, plan.settings.fraction_bits, plan.settings.clip);
   switch (plan.settings.clipping) {
     case Clipping::kFactorised:
-      return dp::FactorisedSensitivity(plan.example, plan.settings.clip);
+      return dp::FactorisedSensitivity(plan.example, plan.settings.clip, ErrorFractionBits(plan.settings));
     case Clipping::kExamples:
       return dp::UnclippedSensitivity(plan.example);
     case Clipping::kPublished: {
@@ -161,8 +161,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   // The square of a row on its lattice has no more bits than twice as many.
   plan.row_norm_bits =
       IsNetwork(plan) ? NetworkNormBits(plan) : std::min(RowNormBits(plan.example), 2 * row_bits);
-  plan.gradient_bits =
-      settings.clipping == Clipping::kPublished ? settings.fraction_bits : row_bits + settings.fraction_bits;
+  plan.gradient_bits = settings.clipping == Clipping::kPublished ? settings.fraction_bits
+                                                                 : row_bits + ErrorFractionBits(settings);
   plan.row_sensitivity = GradientSensitivity(plan);
   plan.sensitivity = static_cast<double>(settings.group_rows) * plan.row_sensitivity;
   plan.lattice_sensitivity =

@@ -50,7 +50,7 @@ struct StepPlan {
   std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
   int columns = 1;                             ///< c: one for two classes
   int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
-  int gradient_bits = 0;       ///< fraction bits of the gradient sum
+  int gradient_bits = 0;       ///< fraction bits of the gradient sum: those of rows and of clipped errors
   int row_bits = 64;           ///< k: a step's rows are shared modulo 2^k, and their products opened so
   protocols::ClipTable clip;   ///< factorised clipping
   ClipGrid grid{};             ///< of an adaptive clip

@@ -40,6 +40,7 @@ struct SearchCase {
   double huber_threshold = 1;
   std::optional<double> max_record_weight{};
   std::optional<int> row_fraction_bits{};
+  std::optional<int> error_fraction_bits{};
   std::optional<int> clip_at{};  ///< of an adaptive clip, which stays there
 };
 
@@ -63,6 +64,7 @@ std::string NameOf(const SearchCase& c) {
   if (!c.class_weights.empty()) name << "_weighted";
   if (c.max_record_weight) name << "_own_weights" << std::lround(100 * *c.max_record_weight);
   if (c.row_fraction_bits) name << "_row_f" << *c.row_fraction_bits;
+  if (c.error_fraction_bits) name << "_error_f" << *c.error_fraction_bits;
   if (c.clip_at) name << "_adaptive" << *c.clip_at + kClipReach;
   if (c.huber_threshold != 1) name << "_threshold" << std::lround(1000 * c.huber_threshold);
   return name.str();
@@ -83,6 +85,7 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.class_weights = c.class_weights;
   settings.max_record_weight = c.max_record_weight;
   settings.row_fraction_bits = c.row_fraction_bits;
+  settings.error_fraction_bits = c.error_fraction_bits;
   if (c.clip_at) settings.adaptive.emplace();
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
   settings.targets = c.loss == Loss::kHuber || c.loss == Loss::kPoisson;
@@ -173,6 +176,16 @@ std::vector<SearchCase> AllCases() {
     cases.push_back({.loss = loss, .classes = 3, .row_norm = 4, .row_fraction_bits = 8});
   cases.push_back({.classes = 3, .form = Form::kLatency, .clip = 8, .row_norm = 4, .row_fraction_bits = 9});
   cases.push_back({.classes = 2, .clipping = Clipping::kExamples, .row_norm = 16, .row_fraction_bits = 4});
+  // Clipped errors of fewer bits: where the clip binds and where it does not, alone and on such rows.
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    cases.push_back({.classes = 3, .form = form, .clip = 1, .error_fraction_bits = 8});
+    cases.push_back(
+        {.classes = 3, .form = form, .clip = 8, .row_fraction_bits = 8, .error_fraction_bits = 9});
+  }
+  cases.push_back(
+      {.loss = kSoftmax, .classes = 4, .row_norm = 4, .row_fraction_bits = 8, .error_fraction_bits = 10});
+  cases.push_back({.loss = Loss::kSquared, .classes = 2, .truncation = kExact, .error_fraction_bits = 8});
+  cases.push_back({.classes = 2, .class_weights = two, .max_record_weight = 2.5, .error_fraction_bits = 8});
   // Records' own weights: beside those of the classes, at the bound of both, and where nothing is clipped.
   cases.push_back({.classes = 2, .max_record_weight = 2.5});
   cases.push_back({.classes = 2, .clip = 8, .max_record_weight = 0.3});
@@ -441,6 +454,16 @@ std::vector<Fault> AllFaults() {
          plan.clip =
              protocols::MakeClipTable(plan.settings.clip * 1.5, dp::SquaredGradientBound(plan.example, 1e-3),
                                       plan.row_norm_bits + 2 * plan.settings.fraction_bits);
+       },
+       KeepInput},
+      // As if clipped errors had as many bits as all else.
+      {"rounding_of_clipped_errors_at_fraction_bits",
+       {.classes = 3, .error_fraction_bits = 5},
+       [](StepPlan& plan) {
+         const double sensitivity =
+             dp::FactorisedSensitivity(plan.example, plan.settings.clip, plan.settings.fraction_bits);
+         plan.lattice_sensitivity =
+             static_cast<std::uint64_t>(std::ceil(std::ldexp(sensitivity, plan.gradient_bits)));
        },
        KeepInput},
       {"published_clip_off_by_one_percent",

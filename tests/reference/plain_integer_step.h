@@ -63,11 +63,14 @@ class PlainIntegerStep {
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       const std::int64_t factor = EvaluateRoundingDown(plan_.clip.pieces, SquaredNorm(errors, row));
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
-        const std::int64_t clipped = (factor * mpc::Signed(errors(row, col))) >> protocols::kClipFactorBits;
+        const int dropped = f_ - ErrorFractionBits(plan_.settings);
+        const std::int64_t clipped =
+            (factor * mpc::Signed(errors(row, col))) >> (protocols::kClipFactorBits + dropped);
         sum.col(col) += records_.row(row).leftCols(features_).transpose() * static_cast<mpc::Word>(clipped);
       }
     }
-    const int shift = RowFractionBits(plan_.settings) + plan_.step_size.exponent;
+    const int shift =
+        RowFractionBits(plan_.settings) + ErrorFractionBits(plan_.settings) - f_ + plan_.step_size.exponent;
     const auto momentum = static_cast<mpc::Word>(std::floor(std::ldexp(plan_.settings.momentum, shift)));
     const auto truncated = [shift](const mpc::RingMatrix& x) -> mpc::RingMatrix {
       return x.unaryExpr(

@@ -38,6 +38,7 @@ struct TrainingSpec {
   ml::RateSchedule schedule;
   double momentum = 0;
   ml::Clipping clipping = ml::Clipping::kFactorised;
+  std::optional<int> error_fraction_bits{};  ///< empty: fraction_bits
   double logit_bound = 64.0;
   protocols::Rounding truncation = protocols::Rounding::kStochastic;
   std::optional<protocols::Form> comparison{};  ///< empty: the faster on the measured links

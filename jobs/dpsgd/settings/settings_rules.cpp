@@ -247,6 +247,24 @@ void CheckRowBits(const DpsgdSettings& job, const Section& document) {
     features.Refuse("fraction_bits", fmt::format("at most {}, which fraction_bits is", job.fraction_bits));
 }
 
+/// What clipped errors with bits of their own ask of the rest of the job.
+void CheckErrorBits(const DpsgdSettings& job, const Section& document) {
+  if (!job.training.error_fraction_bits) return;
+  const auto training = document.Table("training");
+  const auto refuse = [&](const char* cause) {
+    training.Fail("error_fraction_bits", fmt::format("found it, expected none with {}", cause));
+  };
+  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
+    refuse("another privacy.sampling than \"owner-poisson\"");
+  if (!job.model.hidden.empty()) refuse("model.hidden");
+  if (job.training.clipping != ml::Clipping::kFactorised)
+    refuse("another training.clipping than \"factorised\"");
+  if (job.privacy.adaptive_clip) refuse("privacy.clip \"adaptive\"");
+  if (*job.training.error_fraction_bits > job.fraction_bits)
+    training.Refuse("error_fraction_bits",
+                    fmt::format("at most {}, which fraction_bits is", job.fraction_bits));
+}
+
 /// What records that no party has in the clear ask of the rest of the job.
 void CheckMemory(const DpsgdSettings& job, const Section& data) {
   if (job.privacy.sampling != ml::Sampling::kFull)
@@ -307,6 +325,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckConfusion(job, document);
   CheckClassWeights(job, document);
   CheckRowBits(job, document);
+  CheckErrorBits(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (job.features.standardise.on) CheckStandardise(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -53,6 +53,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.schedule = job.training.schedule;
   settings.momentum = job.training.momentum;
   settings.clipping = job.training.clipping;
+  settings.error_fraction_bits = job.training.error_fraction_bits;
   settings.logit_bound = job.training.logit_bound;
   settings.truncation = job.training.truncation;
   settings.comparison = job.training.comparison;

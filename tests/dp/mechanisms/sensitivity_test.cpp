@@ -28,17 +28,18 @@ TEST(WeightedErrorNorm, IsTheLargestWeightsAndTheRoundingOfEveryColumn) {
 TEST(UnclippedSensitivity, IsTheProductOfTheNorms) { EXPECT_NEAR(UnclippedSensitivity(kExample), 10, 1e-9); }
 
 TEST(FactorisedSensitivity, IsTheClipAndTheRoundingOfEveryColumn) {
-  EXPECT_NEAR(FactorisedSensitivity(kExample, 3), 3 + 5 * 2 * kUnit, 1e-9);
+  EXPECT_NEAR(FactorisedSensitivity(kExample, 3, 10), 3 + 5 * 2 * kUnit, 1e-9);
+  EXPECT_NEAR(FactorisedSensitivity(kExample, 3, 4), 3 + 5.0 * 2 / 16, 1e-9);
 }
 
 TEST(FactorisedSensitivity, IsNotTheClipWhereNoGradientReachesIt) {
-  EXPECT_NEAR(FactorisedSensitivity(kExample, 50), 10 + 5 * 2 * kUnit, 1e-9);
+  EXPECT_NEAR(FactorisedSensitivity(kExample, 50, 10), 10 + 5 * 2 * kUnit, 1e-9);
 }
 
 TEST(FactorisedSensitivity, OfANetworkOfOneLayerIsThatOfALinearModel) {
   const std::vector<LayerContribution> one{{.input_norm = 5, .delta_norm = 2, .outputs = 4}};
   for (const double clip : {3.0, 50.0})
-    EXPECT_NEAR(FactorisedSensitivity(one, 10, clip), FactorisedSensitivity(kExample, clip), 1e-9);
+    EXPECT_NEAR(FactorisedSensitivity(one, 10, clip), FactorisedSensitivity(kExample, clip, 10), 1e-9);
   EXPECT_NEAR(SquaredGradientBound(one, 0), SquaredGradientBound(kExample, 0), 1e-8);
 }
 
@@ -65,7 +66,7 @@ TEST(PublishedSensitivity, IsTheGradientItselfWhereNothingIsClipped) {
 
 TEST(Sensitivity, IsNeverRoundedBelowTheFormula) {
   EXPECT_GT(UnclippedSensitivity({.frac_bits = 8, .row_norm = 0.75, .columns = 1, .error_norm = 1}), 1.25);
-  EXPECT_GT(FactorisedSensitivity({.frac_bits = 8, .row_norm = 0.75, .columns = 1, .error_norm = 1}, 0.5),
+  EXPECT_GT(FactorisedSensitivity({.frac_bits = 8, .row_norm = 0.75, .columns = 1, .error_norm = 1}, 0.5, 8),
             0.5 + 1.25 / 256);
 }
 

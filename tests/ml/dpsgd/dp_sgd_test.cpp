@@ -388,6 +388,20 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
   }
 }
 
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithClippedErrorsOfFewerBits) {
+  for (const int error_bits : {6, 11}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.error_fraction_bits = error_bits;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+    settings.row_fraction_bits = 8;
+    settings.max_record_weight = 1.3;
+    settings.momentum = 0.9;
+    const StepPlan plan = MakeStepPlan(settings, GetParam());
+    EXPECT_TRUE(HasNarrowRows(plan));
+    CompareWithIntegers(plan);
+  }
+}
+
 TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
   Batch batch;
   batch.x = mpc::FixedShare(mpc::ArithShare::Zero(2, 3), 16);

@@ -217,7 +217,10 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
       settings.comparison = form;
       settings.steps = 3;
       settings.momentum = form == protocols::Form::kBulk ? 0.5 : 0;
-      if (sampling == Sampling::kOwnerPoisson) settings.row_fraction_bits = 8;
+      if (sampling == Sampling::kOwnerPoisson) {
+        settings.row_fraction_bits = 8;
+        settings.error_fraction_bits = 10;
+      }
       const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
         std::vector<std::uint64_t> bytes;
         (void)Train(party, settings, MakeRecords(settings, 3, 20),

@@ -69,6 +69,28 @@ TEST(CheckDomains, TakesRowBitsWithOwnerPoissonSamplingOfLinearModels) {
   EXPECT_EQ(RowFractionBits(settings), 16);
 }
 
+TEST(CheckDomains, TakesErrorBitsWhereErrorsAreClippedAtAFixedClipOfFreshRows) {
+  TrainingSettings settings = SmallSettings();
+  EXPECT_EQ(ErrorFractionBits(settings), 16);
+  for (const int bits : {4, 16}) {
+    settings.error_fraction_bits = bits;
+    EXPECT_NO_THROW(CheckDomains(settings));
+    EXPECT_EQ(ErrorFractionBits(settings), bits);
+  }
+  const auto refused = [&](const std::function<void(TrainingSettings&)>& change) {
+    TrainingSettings changed = settings;
+    change(changed);
+    EXPECT_THROW(CheckDomains(changed), ConfigError);
+  };
+  refused([](TrainingSettings& s) { s.error_fraction_bits = 3; });
+  refused([](TrainingSettings& s) { s.error_fraction_bits = 17; });
+  refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
+  refused([](TrainingSettings& s) { s.hidden = {4}; });
+  refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
+  refused([](TrainingSettings& s) { s.clipping = Clipping::kExamples; });
+  refused([](TrainingSettings& s) { s.adaptive.emplace(); });
+}
+
 TEST(DecisionLogit, IsWhereThePredictionIsTheThreshold) {
   TrainingSettings settings = SmallSettings();
   settings.classes = 2;

@@ -320,6 +320,37 @@ TEST(RowBits, OfFewerFractionBitsAreFewerAndCoarsenNothingButRowsAndTheSum) {
   EXPECT_NE(Fingerprint(wider, 1), Fingerprint(plan, 1));
 }
 
+// MNIST as configs/mnist.toml has it but for the bits: 8 + 16 + 8 of the sigmoid, and of the gradient 2700
+// clips of 2 with their rounding and 120 deviations of noise, below 2^13, at 17 bits and with 2 more.
+TEST(RowBits, OfFewerBitsOfErrorsAreFewerAndTheirRoundingIsCharged) {
+  TrainingSettings settings = MnistSettings();
+  settings.learning_rate = 10;
+  settings.row_norm = 4;
+  settings.clip = 2;
+  settings.row_fraction_bits = 8;
+  const StepPlan whole = MakeStepPlan(settings);
+  EXPECT_EQ(whole.row_bits, 40);
+  settings.error_fraction_bits = 9;
+  const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_EQ(plan.row_bits, 32);
+  EXPECT_EQ(plan.gradient_bits, 17);
+  EXPECT_EQ(plan.update_shift, whole.update_shift - 7);
+  EXPECT_NEAR(plan.sensitivity, 2 + std::sqrt(17.0) * std::sqrt(10.0) / 512, 1e-9);
+  EXPECT_GE(static_cast<double>(plan.lattice_sensitivity), std::ldexp(plan.sensitivity, 17));
+  EXPECT_NE(Fingerprint(plan, 1), Fingerprint(whole, 1));
+  settings.error_fraction_bits = 10;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "one bit of the gradient too many";
+  settings.error_fraction_bits = 8;
+  settings.row_fraction_bits = 9;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "one bit of the sigmoid too many";
+  settings.error_fraction_bits = 16;
+  EXPECT_EQ(MakeStepPlan(settings).lattice_sensitivity, MakeStepPlan([&] {
+                                                          settings.error_fraction_bits.reset();
+                                                          return settings;
+                                                        }())
+                                                            .lattice_sensitivity);
+}
+
 TEST(Fingerprint, DiffersWhereOneStepsRateDoes) {
   TrainingSettings settings = MnistSettings();
   settings.steps = 300;

@@ -90,6 +90,7 @@ TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
       settings.comparison = form;
       settings.momentum = 0.5;
       settings.row_fraction_bits = 8;
+      settings.error_fraction_bits = 10;
       // by all parties on the last lane, of trainings of three steps and of six
       std::array<std::uint64_t, 2> sent{};
       std::array<std::uint32_t, 2> rounds{};

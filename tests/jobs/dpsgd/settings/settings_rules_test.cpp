@@ -414,5 +414,40 @@ TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
   EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
 }
 
+TEST(ErrorBitsJob, IsInTheHashOnlyWhereItIsAskedAndOfWhatTheStepsHave) {
+  const auto plain = ReadTargets(kTargetJob);
+  EXPECT_EQ(ml::ErrorFractionBits(SettingsOf(plain)), 16);
+  const auto asked = ReadTargets(kTargetJob, {"training.error_fraction_bits=9"});
+  EXPECT_THAT(DpsgdJson(plain), Not(HasSubstr("error_fraction_bits")));
+  EXPECT_THAT(DpsgdJson(asked), HasSubstr(R"("error_fraction_bits":9)"));
+  EXPECT_EQ(ml::ErrorFractionBits(SettingsOf(asked)), 9);
+  EXPECT_NE(DpsgdHash(asked), DpsgdHash(plain));
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(asked), "x")), DpsgdHash(asked));
+  EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(asked)))), DpsgdHash(asked));
+  const auto planned = MakeDpsgdJob(asked)->Plan({});
+  EXPECT_EQ(planned.figures.at("error_fraction_bits"), 9);
+  EXPECT_THAT(planned.sizes, HasSubstr("a clipped error 9 fraction bits"));
+  EXPECT_FALSE(MakeDpsgdJob(plain)->Plan({}).figures.contains("error_fraction_bits"));
+}
+
+TEST(ErrorBitsJob, RefusesWhatIsNotClippedAtAFixedClipOrHasWholeRowsAndMoreBitsThanAllElse) {
+  const auto refusal = [](const std::vector<std::string>& more) {
+    std::vector<std::string> assignments{"training.error_fraction_bits=9"};
+    assignments.insert(assignments.end(), more.begin(), more.end());
+    return ErrorText<ConfigError>([&] { (void)ReadTargets(kTargetJob, assignments); });
+  };
+  EXPECT_THAT(
+      refusal({"privacy.sampling=\"public\""}),
+      HasSubstr("training.error_fraction_bits: found it, expected none with another privacy.sampling"));
+  EXPECT_THAT(refusal({"model.hidden=[4]"}), HasSubstr("expected none with model.hidden"));
+  for (const std::string clipping : {"published", "examples"})
+    EXPECT_THAT(refusal({"training.clipping=\"" + clipping + "\""}),
+                HasSubstr("another training.clipping than \"factorised\""));
+  EXPECT_THAT(refusal({"privacy.clip=\"adaptive\"", "privacy.first_clip=1"}),
+              HasSubstr("expected none with privacy.clip \"adaptive\""));
+  EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
+  EXPECT_THAT(refusal({"training.error_fraction_bits=3"}), HasSubstr("4"));
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
