@@ -17,6 +17,11 @@ MutableRows RowsFrom(RingMatrix& x, Index row) {
   return {.data = x.data() + row * x.cols(), .stride = x.cols()};
 }
 
+/// Whether numbers are multiplied as half words.
+bool AreHalves(const PackedMatrix& a) { return a.width() > 24 && a.width() <= 32; }
+
+ConstHalfRows RowsFrom(const HalfMatrix& x) { return {.data = x.data(), .stride = x.cols()}; }
+
 /// Calls add(first, count) for rows of a result, shared out to the pool.
 void ForRows(ThreadPool& pool, Index rows, const std::function<void(Index first, Index count)>& add) {
   pool.ParallelFor(static_cast<std::size_t>(rows), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
@@ -52,9 +57,14 @@ void AddMatrixProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix&
   Require(
       a.cols() == columns.cols() && columns.rows() == out.cols() && row >= 0 && row + a.rows() <= out.rows(),
       "AddMatrixProduct: sizes differ");
+  const HalfMatrix halves = AreHalves(a) ? HalfMatrix(columns.cast<HalfWord>()) : HalfMatrix();
   ForRows(pool, a.rows(), [&](Index first, Index count) {
-    AddRowByRowProduct({.rows = count, .cols = out.cols(), .inner = a.cols()}, a.From(first, 0),
-                       RowsFrom(columns, 0), RowsFrom(out, row + first));
+    const ProductSizes sizes{.rows = count, .cols = out.cols(), .inner = a.cols()};
+    if (AreHalves(a)) {
+      AddRowByRowProduct(sizes, a.From(first, 0), RowsFrom(halves), RowsFrom(out, row + first));
+    } else {
+      AddRowByRowProduct(sizes, a.From(first, 0), RowsFrom(columns, 0), RowsFrom(out, row + first));
+    }
   });
 }
 
@@ -62,9 +72,15 @@ void AddTransposedProduct(ThreadPool& pool, const PackedMatrix& a, const RingMat
                           RingMatrix& out) {
   Require(row >= 0 && row + a.rows() <= b.rows() && a.cols() == out.rows() && b.cols() == out.cols(),
           "AddTransposedProduct: sizes differ");
+  const HalfMatrix halves =
+      AreHalves(a) ? HalfMatrix(b.middleRows(row, a.rows()).cast<HalfWord>()) : HalfMatrix();
   ForRows(pool, a.cols(), [&](Index first, Index count) {
-    AddColumnByColumnProduct({.rows = count, .cols = out.cols(), .inner = a.rows()}, a.From(0, first),
-                             RowsFrom(b, row), RowsFrom(out, first));
+    const ProductSizes sizes{.rows = count, .cols = out.cols(), .inner = a.rows()};
+    if (AreHalves(a)) {
+      AddColumnByColumnProduct(sizes, a.From(0, first), RowsFrom(halves), RowsFrom(out, first));
+    } else {
+      AddColumnByColumnProduct(sizes, a.From(0, first), RowsFrom(b, row), RowsFrom(out, first));
+    }
   });
 }
 

@@ -15,13 +15,13 @@ namespace trefoil::mpc {
 /// Pre: a.rows() == b.rows(). Throws ContractError otherwise.
 [[nodiscard]] RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b);
 
-/// Adds a * b modulo 2^64 to rows [row, row + a.rows()) of `out`; `columns` is bᵀ. Of numbers modulo 2^width
-/// the result is known modulo 2^width.
+/// Adds a * b to rows [row, row + a.rows()) of `out`; `columns` is bᵀ. Of numbers modulo 2^width the result
+/// is known modulo 2^width.
 /// Pre: as many columns in `a` as in bᵀ, and such rows. Throws ContractError otherwise.
 void AddMatrixProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& columns, Index row,
                       RingMatrix& out);
 
-/// Adds aᵀ * b' modulo 2^64 to `out`, b' being rows [row, row + a.rows()) of `b`; the result is known as
+/// Adds aᵀ * b' to `out`, b' being rows [row, row + a.rows()) of `b`; the result is known as
 /// AddMatrixProduct's.
 /// Pre: such rows. Throws ContractError otherwise.
 void AddTransposedProduct(ThreadPool& pool, const PackedMatrix& a, const RingMatrix& b, Index row,

@@ -27,7 +27,7 @@ TEST(PackedRowsConstantTime, NeitherJumpOnASecretNorUseOneAsAnAddress) {
   for (const auto target : InstructionSets()) {
     SCOPED_TRACE(hwy::TargetName(target));
     const ScopedTarget scoped(target);
-    for (const int width : {40, 48}) {
+    for (const int width : {32, 40, 48}) {
       mpc::Word secret = 5;
       MarkSecret(&secret, sizeof secret);
       const auto step = [&](mpc::Context& party) {

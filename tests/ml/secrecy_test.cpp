@@ -55,6 +55,7 @@ struct StepCase {
   std::vector<std::int64_t> hidden{};
   double momentum = 0;
   Sampling sampling = Sampling::kOwnerPoisson;
+  bool in_half_words = false;  ///< rows of 32 bits
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
@@ -89,7 +90,12 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.hidden = GetParam().hidden;
   settings.momentum = GetParam().momentum;
   settings.sampling = GetParam().sampling;
+  if (GetParam().in_half_words) {
+    settings.row_fraction_bits = 8;
+    settings.error_fraction_bits = 10;
+  }
   const StepPlan plan = MakeStepPlan(settings, GetParam().form);
+  EXPECT_EQ(plan.row_bits == 32, GetParam().in_half_words);
   EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && settings.hidden.empty() &&
                                      settings.sampling == Sampling::kOwnerPoisson);
   protocols::ProtocolCase step;
@@ -298,6 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
     Steps, StepSecrecyTest,
     testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
                     StepCase{.name = "WholeRows", .sampling = Sampling::kPublic},
+                    StepCase{.name = "RowsOfHalfWords", .in_half_words = true},
                     StepCase{.name = "Squared", .loss = Loss::kSquared},
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},

@@ -418,8 +418,12 @@ StepPlan Whole(StepPlan plan) {
 
 // Nothing is rounded anew: with fixed coins every bit is the same.
 TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
-  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
-    const StepPlan narrow = PlanFor(loss);
+  StepPlan halves = PlanFor(Loss::kOneVsRest);
+  halves.settings.row_fraction_bits = 8;
+  halves.settings.error_fraction_bits = 10;
+  halves = MakeStepPlan(halves.settings, GetParam());
+  EXPECT_EQ(halves.row_bits, 32);
+  for (const StepPlan& narrow : {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves}) {
     ASSERT_TRUE(HasNarrowRows(narrow));
     const OwnRecords records = MakeRecords(narrow.settings, 8, kRows - 4);
     const auto weights_of = [&](const StepPlan& plan) {
@@ -438,7 +442,8 @@ TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
                  })
           .value;
     };
-    EXPECT_TRUE((weights_of(narrow) == weights_of(Whole(narrow))).all()) << static_cast<int>(loss);
+    EXPECT_TRUE((weights_of(narrow) == weights_of(Whole(narrow))).all())
+        << narrow.row_bits << " bits, loss " << static_cast<int>(narrow.settings.loss);
   }
 }
 

@@ -100,6 +100,8 @@ TEST(Products, AreTheSameWithEveryInstructionSet) {
 /// Both products of packed numbers, added below a row of `out` that stays, beside those of their words.
 void ComparePacked(ThreadPool& pool, const Sizes& sizes, int width) {
   const PackedMatrix a = testing_support::Packed(RandomWords(7, sizes.rows, sizes.inner), width);
+  // Numbers of four bytes are multiplied as half words.
+  const int known = width > 24 && width <= 32 ? 32 : 64;
   const RingMatrix words = Widened(a);
   const RingMatrix b = RandomWords(8, sizes.inner, sizes.cols);
   const RingMatrix before = RandomWords(9, sizes.rows + 1, sizes.cols);
@@ -107,13 +109,13 @@ void ComparePacked(ThreadPool& pool, const Sizes& sizes, int width) {
   AddMatrixProduct(pool, a, b.transpose(), 1, out);
   RingMatrix expected = before;
   expected.bottomRows(sizes.rows) += NaiveProduct(words, b);
-  ExpectEqual(out, expected);
+  ExpectEqual(testing_support::Reduced(out, known), testing_support::Reduced(expected, known));
 
   const RingMatrix errors = RandomWords(10, sizes.rows + 1, sizes.cols);
   RingMatrix sum = RandomWords(11, sizes.inner, sizes.cols);
   const RingMatrix expected_sum = sum + NaiveProduct(words.transpose(), errors.bottomRows(sizes.rows));
   AddTransposedProduct(pool, a, errors, 1, sum);
-  ExpectEqual(sum, expected_sum);
+  ExpectEqual(testing_support::Reduced(sum, known), testing_support::Reduced(expected_sum, known));
 }
 
 TEST(PackedProducts, AreThoseOfWordsAtEveryWidthWithEveryInstructionSet) {
@@ -132,8 +134,9 @@ TEST(PackedProducts, AreThoseOfWordsInShapesAroundWholeTasks) {
   for (const std::size_t threads : {1U, 3U}) {
     ThreadPool pool(threads);
     for (const auto& sizes :
-         {Sizes{33, 1100, 12}, Sizes{97, 70, 3}, Sizes{31, 33, 10}, Sizes{0, 4, 3}, Sizes{4, 0, 3}})
-      ComparePacked(pool, sizes, 40);
+         {Sizes{33, 1100, 12}, Sizes{97, 70, 3}, Sizes{31, 33, 10}, Sizes{0, 4, 3}, Sizes{4, 0, 3}}) {
+      for (const int width : {32, 40}) ComparePacked(pool, sizes, width);
+    }
   }
 }
 

@@ -72,7 +72,6 @@ TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
 
 // Negative numbers; one block of rows with both components, and one of each component alone.
 TEST(LocalProductsOfPackedRows, AreThoseOfWholeOnesModulo2ToTheirWidth) {
-  constexpr int kWidth = 40;
   const RingMatrix x = RandomWords(5, 17, 6);
   const RingMatrix y = RandomWords(6, 6, 3);
   const RingMatrix errors = RandomWords(7, 17, 3);
@@ -80,7 +79,7 @@ TEST(LocalProductsOfPackedRows, AreThoseOfWholeOnesModulo2ToTheirWidth) {
   struct In {
     ArithShare x, y, errors;
   };
-  const auto products = [&](bool packed) {
+  const auto products = [&](bool packed, int width) {
     return RunOn(
                Seed{3},
                [&](mpc::Context& party) {
@@ -92,10 +91,10 @@ TEST(LocalProductsOfPackedRows, AreThoseOfWholeOnesModulo2ToTheirWidth) {
                              ArithShare(zero, Rows(in.x, 13, 4).next()));
                  const mpc::PackedShare blocks(
                      6, {{.rows = 9,
-                          .own = Packed(whole.own().topRows(9), kWidth),
-                          .next = Packed(whole.next().topRows(9), kWidth)},
-                         {.rows = 4, .own = Packed(whole.own().middleRows(9, 4), kWidth)},
-                         {.rows = 4, .next = Packed(whole.next().bottomRows(4), kWidth)}});
+                          .own = Packed(whole.own().topRows(9), width),
+                          .next = Packed(whole.next().topRows(9), width)},
+                         {.rows = 4, .own = Packed(whole.own().middleRows(9, 4), width)},
+                         {.rows = 4, .next = Packed(whole.next().bottomRows(4), width)}});
                  return Stacked(Reshare(party, packed ? LocalMatrixProduct(party, blocks, in.y)
                                                       : LocalMatrixProduct(party, whole, in.y)),
                                 Reshare(party, packed ? LocalTransposedProduct(party, blocks, in.errors)
@@ -103,7 +102,9 @@ TEST(LocalProductsOfPackedRows, AreThoseOfWholeOnesModulo2ToTheirWidth) {
                })
         .value;
   };
-  EXPECT_TRUE((mpc::LowBits(products(true), kWidth) == mpc::LowBits(products(false), kWidth)).all());
+  for (const int width : {32, 40})
+    EXPECT_TRUE(
+        (mpc::LowBits(products(true, width), width) == mpc::LowBits(products(false, width), width)).all());
 }
 
 TEST(LocalProductsOfPackedRows, RefuseInnerSizesThatDiffer) {
