@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Training on shares against federated learning at the same epsilon, with noise at each party: everybody trains on its own third of
 # the records with noise of its own, and the models are averaged after each step, after every fifth, or once (the paper's
-# comparison with federated learning). In the clear; data dealt evenly, and sorted by label.
+# comparison with federated learning); and against federated learning by a noisy sum in each step. In the clear; data dealt evenly,
+# and sorted by label.
 # In the environment, SETS: which of "hog imdb cifar".
 
 NEEDS=mnist
@@ -27,7 +28,7 @@ epsilons_of() {
   esac
 }
 
-# federated_against_shares SET SPLIT EPSILON: four lines of the table.
+# federated_against_shares SET SPLIT EPSILON: four or five lines of the table.
 federated_against_shares() {
   local settings arguments trainer accuracies every run
   read -rd '' -a settings < <(settings_of "$1" "$3") || true
@@ -36,6 +37,14 @@ federated_against_shares() {
   clear_thrice "$run" "${arguments[@]}" --every 1000 || return
   accuracies=$(last_of "$run") || return
   row "$1,$2,$3,on shares" "$accuracies" || return
+  # By a noisy sum in each step (jobs of type "sum") everybody sees every model on the way, so that each party counts on the two others'
+  # noise alone. Whose record is whose does not matter.
+  if [ "$2" = even ]; then
+    run=noisy-sums-$1-$3
+    clear_thrice "$run" "${arguments[@]}" --set privacy.against=insider --every 1000 || return
+    accuracies=$(last_of "$run") || return
+    row "$1,$2,$3,by noisy sums" "$accuracies" || return
+  fi
   # A thousand steps are more than there are, and after the last one the models are averaged.
   for every in 1 5 1000; do
     run=federated-$1-$2-$3-$every
