@@ -142,6 +142,7 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
 
 std::vector<std::string> DpsgdJob::Advice() const {
   auto lines = NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
+  for (auto& line : ErrorBitsAdvice(settings_)) lines.push_back(std::move(line));
   if (job_.training.checkpoint_every > settings_.steps)
     lines.push_back(
         fmt::format("training.checkpoint_every, {}, is above the {} steps: no checkpoint is kept between "

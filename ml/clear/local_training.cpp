@@ -181,6 +181,7 @@ LocalPlan MakeLocalPlan(const TrainingSettings& settings, const LocalSettings& l
   CheckLocal(local, settings, plan.sampling_rate);
   plan.encoding.settings = settings;
   plan.encoding.settings.row_fraction_bits.reset();
+  plan.encoding.settings.error_fraction_bits.reset();
   plan.encoding.settings.fraction_bits = LatticeBits(settings, local.clip);
   plan.encoding.columns = settings.classes == 2 ? 1 : settings.classes;
   plan.encoding.row_norm_bits = 2 * plan.lattice_bits();

@@ -186,6 +186,7 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
 
 StepPlan WithWholeRows(StepPlan plan) {
   plan.settings.row_fraction_bits.reset();
+  plan.settings.error_fraction_bits.reset();
   plan.row_bits = 64;
   plan.activation.options.row_frac_bits.reset();
   plan.activation.row_bits = 64;

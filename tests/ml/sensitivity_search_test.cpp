@@ -185,6 +185,7 @@ std::vector<SearchCase> AllCases() {
   cases.push_back(
       {.loss = kSoftmax, .classes = 4, .row_norm = 4, .row_fraction_bits = 8, .error_fraction_bits = 10});
   cases.push_back({.loss = Loss::kSquared, .classes = 2, .truncation = kExact, .error_fraction_bits = 8});
+  cases.push_back({.loss = kHuber, .error_fraction_bits = 9});
   cases.push_back({.classes = 2, .class_weights = two, .max_record_weight = 2.5, .error_fraction_bits = 8});
   // Records' own weights: beside those of the classes, at the bound of both, and where nothing is clipped.
   cases.push_back({.classes = 2, .max_record_weight = 2.5});

@@ -15,6 +15,8 @@ namespace {
 /// over the root of p: from about here on a training of tables lost much of what it had without
 /// (docs/howto/settings.md).
 constexpr double kDrowningNoise = 0.1;
+/// Of the noise that rounding errors may ask for: a tenth more.
+constexpr double kMuchForRounding = 1.1;
 
 }  // namespace
 
@@ -100,6 +102,28 @@ std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, doubl
                   "which with {} features drowns much of what {} rows say: a larger epsilon{} is what helps",
                   noise, settings.steps, settings.features, rows,
                   all_rows ? " or more rows" : ", more rows or a larger training.expected_batch")};
+}
+
+std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings) {
+  if (!settings.error_fraction_bits) return {};
+  const auto rounded = ml::MakeStepPlan(settings);
+  auto without = settings;
+  without.error_fraction_bits.reset();
+  const auto plain = ml::MakeStepPlan(without);
+  const int bits = *settings.error_fraction_bits;
+  std::vector<std::string> lines;
+  if (rounded.row_bits == plain.row_bits && bits < settings.fraction_bits)
+    lines.push_back(fmt::format(
+        "training.error_fraction_bits, {}, raises the noise and makes no row shorter: its numbers "
+        "take {} bytes with and without it",
+        bits, plain.row_bits / 8));
+  const double factor = rounded.sensitivity / plain.sensitivity;
+  if (factor > kMuchForRounding)
+    lines.push_back(
+        fmt::format("training.error_fraction_bits, {}, makes the noise {:.2g} times as large: more "
+                    "bits or a larger privacy.clip leave more of the signal",
+                    bits, factor));
+  return lines;
 }
 
 }  // namespace trefoil::jobs

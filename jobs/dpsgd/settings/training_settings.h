@@ -20,6 +20,9 @@ namespace trefoil::jobs {
 [[nodiscard]] std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, double sigma,
                                                    std::int64_t rows);
 
+/// The same of clipped errors at fewer bits: lines where they make no row shorter, or the noise much larger.
+[[nodiscard]] std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings);
+
 /// Of the model that it trains.
 [[nodiscard]] ModelSchema ModelSchemaOf(const DpsgdSettings& job);
 

@@ -209,6 +209,25 @@ TEST(DpsgdJob, NotesCheckpointsThatNoStepComesTo) {
     EXPECT_THAT(notes(every), testing::Not(testing::Contains(testing::HasSubstr("checkpoint_every"))));
 }
 
+TEST(DpsgdJob, NotesErrorBitsThatGainNothingOrCostMuch) {
+  const auto notes = [](const std::vector<std::string>& assignments) {
+    return ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml", assignments)->Advice();
+  };
+  using testing::Contains;
+  using testing::HasSubstr;
+  using testing::Not;
+  const std::string nine = "training.error_fraction_bits=9";
+  const auto any = Contains(HasSubstr("error_fraction_bits"));
+  EXPECT_THAT(notes({}), Not(any));
+  EXPECT_THAT(notes({nine, "features.fraction_bits=8"}), Not(any));  // four bytes in place of five
+  EXPECT_THAT(notes({nine}),
+              Contains(HasSubstr("makes no row shorter: its numbers take 5 bytes with and without it")));
+  EXPECT_THAT(notes({nine, "features.fraction_bits=8", "training.schedule=linear"}),
+              Contains(HasSubstr("take 8 bytes with and without it")));
+  EXPECT_THAT(notes({nine, "features.fraction_bits=8", "privacy.clip=0.02"}),
+              Contains(HasSubstr("training.error_fraction_bits, 9, makes the noise 2.3 times as large")));
+}
+
 TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
   const auto error_of = [](const char* file, const std::vector<std::string>& assignments) -> std::string {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs" / file, assignments);
