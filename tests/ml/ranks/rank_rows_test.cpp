@@ -133,37 +133,63 @@ TEST(RankSource, ReadsRecordsThatAreNotInMemory) {
   EXPECT_THAT(DrawSlots(settings, stored, 2, 1)[0][0], testing::UnorderedElementsAreArray(expected));
 }
 
-// Three records at rate 1/2, cut at two, in two slots of two machines. A record alone, or two, are where they
-// are with the probabilities that DrawRows and PlaceRows give them on one machine: no record 1/8, one in a
-// slot 1/16, two in an order 1/2 (1/8 + 1/8/3) = 1/12. Fixed coins; were they not, the statistic, of a
-// chi-square law of 12 degrees of freedom, would be beyond the bound once in a million runs.
-TEST(RankSource, DrawsAndPlacesAsOneMachineDoes) {
-  TrainingSettings settings = SmallSettings();
-  settings.rows = {3, 3, 3};
-  settings.expected_batch = 4.5;
-  settings.max_batch_per_owner = 2;
-  const OwnRecords records = NumberedRecords(settings, 3);
-  std::map<std::vector<mpc::Word>, int> numbers{{WordsOfRecord(settings, records, kPadding), 0}};
-  for (int k = 0; k < 3; ++k) numbers[WordsOfRecord(settings, records, k)] = k + 1;
-  constexpr std::size_t kDraws = 4000;
-  std::map<std::pair<int, int>, double> counts;
-  for (const auto& batch : DrawSlots(settings, records, 2, kDraws))
-    counts[{numbers.at(batch[0].at(0)), numbers.at(batch[0].at(1))}] += 1;
-  double statistic = 0;
-  for (int a = 0; a < 4; ++a) {
-    for (int b = 0; b < 4; ++b) {
-      const int records_drawn = (a > 0) + (b > 0);
-      if (records_drawn == 2 && a == b) {
-        EXPECT_EQ(counts.count({a, b}), 0U);
-        continue;
-      }
-      const double probability = records_drawn == 0 ? 1.0 / 8 : records_drawn == 1 ? 1.0 / 16 : 1.0 / 12;
-      const double expected = probability * kDraws;
-      statistic += std::pow(counts[{a, b}] - expected, 2) / expected;
-    }
+double Choose(int all, int some) { return some == 0 ? 1 : Choose(all, some - 1) * (all - some + 1) / some; }
+
+/// Records at rate 1/2, cut at `most`, which is what a batch has room for, in the slots of two machines.
+struct Law {
+  int records = 0;
+  int most = 0;
+  std::size_t draws = 0;
+  double bound = 0;  ///< of a chi-square statistic of as many cells: beyond it once in a million runs
+
+  [[nodiscard]] int slots() const { return (most + 1) / 2 * 2; }
+  /// Of one batch of so many records, each in its slot, as DrawRows and PlaceRows give it on one machine: of
+  /// equally many records all batches are equally likely.
+  [[nodiscard]] double Probability(int drawn) const {
+    double of_any = 0;
+    for (int k = drawn; k <= (drawn == most ? records : drawn); ++k)
+      of_any += std::ldexp(Choose(records, k), -records);
+    double orders = 1;
+    for (int k = 0; k < drawn; ++k) orders *= slots() - k;
+    return of_any / Choose(records, drawn) / orders;
   }
-  EXPECT_LT(statistic, 51.0);
+};
+
+class RankSourceLaw : public testing::TestWithParam<Law> {};
+
+// Coins are fixed; were they not, the statistic would be beyond its bound once in a million runs.
+TEST_P(RankSourceLaw, IsThatOfOneMachine) {
+  const Law& law = GetParam();
+  TrainingSettings settings = SmallSettings();
+  settings.rows.fill(law.records);
+  settings.expected_batch = 1.5 * law.records;
+  settings.max_batch_per_owner = law.most;
+  const OwnRecords records = NumberedRecords(settings, law.records);
+  std::map<std::vector<mpc::Word>, int> numbers{{WordsOfRecord(settings, records, kPadding), 0}};
+  for (int k = 0; k < law.records; ++k) numbers[WordsOfRecord(settings, records, k)] = k + 1;
+  std::map<std::vector<int>, double> counts;
+  for (const auto& batch : DrawSlots(settings, records, 2, law.draws)) {
+    std::vector<int> found;
+    for (const auto& slot : batch[0]) found.push_back(numbers.at(slot));
+    ASSERT_EQ(static_cast<int>(found.size()), law.slots());
+    counts[found] += 1;
+  }
+  double statistic = -static_cast<double>(law.draws);  // sum of (count - expected)^2/expected
+  for (const auto& [found, count] : counts) {
+    const auto drawn =
+        static_cast<int>(found.size()) - static_cast<int>(std::count(found.begin(), found.end(), 0));
+    ASSERT_LE(drawn, law.most) << "more than the batch has room for";
+    for (int k = 1; k <= law.records; ++k) EXPECT_LE(std::count(found.begin(), found.end(), k), 1) << k;
+    statistic += count * count / (law.Probability(drawn) * static_cast<double>(law.draws));
+  }
+  EXPECT_LT(statistic, law.bound);
 }
+
+// Of 13 batches, as many slots as a batch has room for; and of 185, with a slot more than that, which holds
+// no record more: a cut at the slots would be another law.
+INSTANTIATE_TEST_SUITE_P(Slots, RankSourceLaw,
+                         testing::Values(Law{.records = 3, .most = 2, .draws = 4000, .bound = 51.0},
+                                         Law{.records = 4, .most = 3, .draws = 8000, .bound = 290.2}));
 
 TEST(RankSource, NamesARecordThatIsNoNumber) {
   TrainingSettings settings = SmallSettings();
