@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "ml/noise/noise_source.h"
 #include "ml/ranks/rank_rows.h"
 #include "ml/ranks/serve_steps.h"
+#include "mpc/dealing/preprocessing.h"
 #include "protocols/arithmetic/agreement.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/thread_ranks.h"
@@ -80,6 +83,129 @@ TEST(RankSteps, AddTheNoiseOfTheirSliceOnce) {
       const auto moved = mpc::Signed(MantissaAt(plan, 0) * drawn.data()[k]) >> plan.update_shift;  // down
       EXPECT_EQ(mpc::Signed(of_rank.data()[k]), -moved) << k;
     }
+  }
+}
+
+/// All parties' rows of one batch after the other, by the coins of `ranks` machines: of each party as many rows
+/// as one machine inputs, in the order that it has drawn them.
+class DrawnTogether {
+ public:
+  DrawnTogether(const StepPlan& plan, const std::array<OwnRecords, net::kParties>& records, int ranks)
+      : plan_(plan), records_(records), ranks_(ranks) {}
+
+  mpc::RingMatrix Next() {
+    const auto heights = BatchLimits(plan_.settings);
+    const auto of_ranks = RankLimits(plan_.settings, ranks_);
+    mpc::RingMatrix all(0, 0);
+    for (std::size_t owner = 0; owner < records_.size(); ++owner) {
+      const auto rows = DrawBatch(coins_.at(owner), plan_, records_.at(owner), static_cast<int>(owner));
+      (void)PlaceRows(coins_.at(owner), rows,
+                      ranks_ * of_ranks.at(owner));  // the next batch has the next coins
+      sizes.push_back(rows.size());
+      const auto words = EncodeRecords(plan_, records_.at(owner), rows, heights.at(owner));
+      all.conservativeResize(all.rows() + words.rows(), words.cols());
+      all.bottomRows(words.rows()) = words;
+    }
+    return all;
+  }
+
+  static RandomStream CoinsOf(int owner) {
+    return RandomStream(FixedKey(static_cast<std::uint8_t>(90 + owner)));
+  }
+
+  std::vector<std::size_t> sizes{};  ///< of owners' parts of batches
+
+ private:
+  const StepPlan& plan_;
+  const std::array<OwnRecords, net::kParties>& records_;
+  const int ranks_;
+  std::array<RandomStream, net::kParties> coins_{CoinsOf(0), CoinsOf(1), CoinsOf(2)};
+};
+
+/// Where a training is, all components added up.
+struct Opened {
+  mpc::RingMatrix weights{};
+  mpc::RingMatrix velocity{};
+
+  void Add(const TrainingState& state) {
+    if (weights.size() == 0) {
+      weights = mpc::RingMatrix::Zero(state.weights.rows(), state.weights.cols());
+      velocity = weights;
+    }
+    weights += state.weights.ring().own();
+    velocity += state.velocity.ring().own();
+  }
+};
+
+// Coins and noise are fixed, at a rate of 1/2, with batches that are cut and slots that go up unevenly: the
+// same rows, the same noise on each weight, and, with the squared loss and exact truncation, the same numbers.
+TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
+  TrainingSettings settings = SmallSettings();
+  settings.loss = Loss::kSquared;
+  settings.truncation = protocols::Rounding::kExact;
+  settings.learning_rate = 1;
+  settings.momentum = 0.5;
+  settings.steps = 4;
+  settings.expected_batch = 60;
+  settings.max_batch_per_owner = 21;
+  constexpr double kSigma = 2;
+  const StepPlan plan = MakeStepPlan(settings);
+  const LayerShape shape = ShapeOfWeights(plan);
+  const auto start = [&] {
+    return StartFrom({mpc::ArithShare::Zero(shape.inputs, shape.outputs), settings.fraction_bits});
+  };
+  std::array<OwnRecords, net::kParties> records;
+  for (std::size_t self = 0; self < records.size(); ++self)
+    records.at(self) = MakeRecords(settings, 10 + self, 40);
+  for (const int ranks : {2, 4}) {
+    const LayerShape slice = SliceShape(plan, ranks);
+    std::mutex mutex;
+    Opened found;
+    RunRanks(ranks, Seed{3}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
+      const int self = party.self();
+      NoiseSource noise(plan, kSigma, slice, RandomStream(KeyOfNoise(own_ranks.rank(), self)));
+      const auto source = MakeRankSource(self, plan, records.at(static_cast<std::size_t>(self)), own_ranks,
+                                         DrawnTogether::CoinsOf(self));
+      RankSteps steps(plan, noise, own_ranks, start());
+      source->Share(party);
+      mpc::Preprocessing runs(party, {.runs = settings.steps, .ahead = settings.steps_ahead, .rotate = true});
+      for (int step = 0; step < settings.steps; ++step) {
+        steps.WaitForOthers();
+        runs.Run([&](mpc::Context& run) { steps.Step(run, *source->Next(run, step, 0)); });
+      }
+      const TrainingState state = steps.Gathered();
+      const std::lock_guard lock(mutex);
+      if (own_ranks.rank() == 0) found.Add(state);
+    });
+    Opened expected;
+    std::vector<std::size_t> sizes;
+    RunRanks(1, Seed{5}, [&](mpc::Context& party, mpc::Ranks& /*alone*/) {
+      DrawnTogether drawn(plan, records, ranks);
+      std::vector<std::unique_ptr<NoiseSource>> noise;
+      for (int rank = 0; rank < ranks; ++rank)
+        noise.push_back(
+            std::make_unique<NoiseSource>(plan, kSigma, slice, RandomStream(KeyOfNoise(rank, party.self()))));
+      TrainingState state = start();
+      for (int step = 0; step < settings.steps; ++step) {
+        mpc::RingMatrix of_all(ranks * slice.inputs, 1);
+        for (int rank = 0; rank < ranks; ++rank)
+          of_all.middleRows(rank * slice.inputs, slice.inputs) =
+              noise[static_cast<std::size_t>(rank)]->Next().values();
+        mpc::RingMatrix values(shape.inputs, shape.outputs);
+        std::copy_n(of_all.data(), values.size(), values.data());
+        const Batch batch = ToBatch(plan, InsecureDeal(party, drawn.Next()));
+        state =
+            ApplyUpdate(party, plan, state, AddNoise(Gradient(party, plan, batch, state.weights), values));
+      }
+      const std::lock_guard lock(mutex);
+      expected.Add(state);
+      sizes = drawn.sizes;
+    });
+    EXPECT_TRUE((found.weights == expected.weights).all()) << ranks;
+    EXPECT_TRUE((found.velocity == expected.velocity).all()) << ranks;
+    EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 0U), 0);
+    const auto cut = std::count(sizes.begin(), sizes.end(), 21U);
+    EXPECT_TRUE(0 < cut && cut < static_cast<long>(sizes.size())) << cut;
   }
 }
 
