@@ -55,9 +55,9 @@ void JobOutput::ShowCharge() {
   const auto& counters = mesh_.counters();
   session_.metrics().SetStep({.rounds = counters.rounds,
                               .bytes_sent = counters.bytes_sent + counters.bytes_offline,
+                              .bytes_sent_to = counters.bytes_sent_to,
                               .epsilon_outsider = epsilons.outsider,
-                              .epsilon_insider = epsilons.insider},
-                             counters.bytes_sent_to);
+                              .epsilon_insider = epsilons.insider});
 }
 
 ml::Resumption JobOutput::Resume(mpc::Context& party) {
@@ -142,7 +142,7 @@ void JobOutput::Step(const ml::StepReport& of_session) {
   // Before the first step there is a line where something was opened, or lost with an earlier session.
   const bool spent = report.step > 0 || report.epsilon_outsider > 0 || report.epsilon_insider > 0;
   last_ = report;
-  session_.metrics().SetStep(report, mesh_.counters().bytes_sent_to);
+  session_.metrics().SetStep(report);
   if (spent) progress_->Append(line);
   session_.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;

@@ -77,7 +77,7 @@ std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& r
 }
 
 /// Time, rounds and bytes are those of all sessions for the steps that were kept, or, where a job has none,
-/// those of this session; of ranks above 0 in any case.
+/// those of this session. Bytes are those of all ranks.
 Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const JobOutput& output,
                   const SessionCost& cost) {
   const auto& counters = cost.counters;
@@ -94,8 +94,8 @@ Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const Job
           .released_to = job.release_to(),
           .seconds = output.kept().seconds + cost.seconds,
           .rounds = steps ? output.last().rounds : counters.rounds,
-          .bytes_sent = cost.bytes_of_other_ranks +
-                        (steps ? output.last().bytes_sent : counters.bytes_sent + counters.bytes_offline),
+          .bytes_sent = steps ? output.last().bytes_sent
+                              : counters.bytes_sent + counters.bytes_offline + cost.bytes_of_other_ranks,
           .ranks = cost.ranks,
           .peak_rss_bytes = PeakMemoryBytes(),
           .warnings = job.Warnings(),

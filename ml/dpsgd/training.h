@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,14 +39,17 @@ struct ClipReport {
 };
 
 /// After each step, at every party. Counts are this party's since its session began, `seconds` since the
-/// training did.
+/// training did. Of a party of several machines, bytes are those of all its ranks up to where they ended the
+/// step, but before the session's first step of rank 0 alone; rounds are rank 0's, whose lane has all that is
+/// not shared.
 struct StepReport {
   int step = 0;
   int steps = 0;
   double seconds = 0;
   std::uint64_t rounds = 0;
-  std::uint64_t bytes_sent = 0;  ///< online and offline
-  double epsilon_outsider = 0;   ///< after this step; with the PLD accountant, after the next of 20 marks
+  std::uint64_t bytes_sent = 0;                              ///< online and offline
+  std::array<std::uint64_t, net::kParties> bytes_sent_to{};  ///< the same, by peer
+  double epsilon_outsider = 0;  ///< after this step; with the PLD accountant, after the next of 20 marks
   double epsilon_insider = 0;
   std::optional<ClipReport> clip{};  ///< of an adaptive clip; nothing before the session's first step
 };

@@ -1,6 +1,7 @@
 #include "ml/dpsgd/training_steps.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/secrets/random.h"
@@ -29,15 +30,18 @@ Progress::Progress(mpc::Context& party, const StepPlan& plan, double sigma, cons
   CountAll(first);
 }
 
-void Progress::Report(int step, std::optional<ClipReport> clip) {
+void Progress::Report(int step, std::optional<ClipReport> clip, const BytesSentTo& others) {
   if (step > counted_to_) CountTo(NextMark(step));
   const net::Counters& counters = party_.transport().counters();
+  BytesSentTo sent = counters.bytes_sent_to;
+  for (std::size_t peer = 0; peer < sent.size(); ++peer) sent.at(peer) += others.at(peer);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
   on_step_({.step = step,
             .steps = plan_.settings.steps,
             .seconds = seconds.count(),
             .rounds = counters.rounds,
-            .bytes_sent = counters.bytes_sent + counters.bytes_offline,
+            .bytes_sent = std::accumulate(sent.begin(), sent.end(), std::uint64_t{0}),
+            .bytes_sent_to = sent,
             .epsilon_outsider = epsilons_.outsider,
             .epsilon_insider = epsilons_.insider,
             .clip = clip});
@@ -127,7 +131,8 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
         if (run.shared != nullptr) state = run.shared->Gathered();
         Keep(run, state);
       }
-      run.progress.Report(step + 1, clip);
+      run.progress.Report(step + 1, clip,
+                          run.shared != nullptr ? run.shared->sent_by_others() : BytesSentTo{});
     }
   } catch (...) {
     if (run.shared != nullptr) run.shared->Abort();

@@ -29,8 +29,9 @@ class Progress {
   Progress(mpc::Context& party, const StepPlan& plan, double sigma, const ExecutionHistory& executed,
            int first, const std::function<void(const StepReport&)>& on_step);
 
-  /// So many steps of the run are done, the last with that adaptive clip. Throws what on_step throws.
-  void Report(int step, std::optional<ClipReport> clip = {});
+  /// So many steps of the run are done, the last with that adaptive clip; `others`: what this party's other
+  /// ranks have sent. Throws what on_step throws.
+  void Report(int step, std::optional<ClipReport> clip = {}, const BytesSentTo& others = {});
 
  private:
   [[nodiscard]] int NextMark(int step) const;

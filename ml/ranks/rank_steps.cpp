@@ -46,9 +46,8 @@ RingMatrix ToSlices(const ArithShare& all, int ranks, Index slice) {
   return slices;
 }
 
-/// The way back, of those slices that make up a share of this shape.
-ArithShare FromSlices(const RingMatrix& slices, const LayerShape& shape) {
-  const Index slice = slices.cols() / 2;
+/// The way back, of those slices that make up a share of this shape, at the beginning of the rows.
+ArithShare FromSlices(const RingMatrix& slices, Index slice, const LayerShape& shape) {
   RingMatrix own(shape.inputs, shape.outputs);
   RingMatrix next(shape.inputs, shape.outputs);
   for (Index k = 0; k < own.size(); ++k) {
@@ -109,10 +108,10 @@ RankSteps::RankSteps(const StepPlan& plan, NoiseSource& noise, mpc::Ranks& ranks
   RingMatrix velocity = first ? ToSlices(state.velocity.ring(), ranks.count(), slice) : RingMatrix();
   RingMatrix own(1, 2 * slice);
   ranks.Scatter(Memory(velocity), Memory(own));
-  weights_ = {FromSlices(weights, ShapeOfWeights(plan)), bits};
+  weights_ = {FromSlices(weights, slice, ShapeOfWeights(plan)), bits};
   const LayerShape of_slice = SliceShape(plan, ranks.count());
-  slice_ = {.weights = {FromSlices(weights.row(ranks.rank()), of_slice), bits},
-            .velocity = {FromSlices(own, of_slice), bits},
+  slice_ = {.weights = {FromSlices(weights.row(ranks.rank()), slice, of_slice), bits},
+            .velocity = {FromSlices(own, slice, of_slice), bits},
             .step = state.step};
 }
 
@@ -127,10 +126,17 @@ void RankSteps::Step(mpc::Context& run, const Batch& rows) {
   ranks_.SumAndScatter(Elements(sums), Elements(sum));
   slice_ =
       ApplyUpdate(run, plan_, slice_, AddNoise(mpc::AdditiveShare(std::move(sum)), noise_.Next().values()));
-  RingMatrix own = ToSlices(slice_.weights.ring(), 1, slice);
-  RingMatrix all(ranks_.count(), 2 * slice);
+  // What a rank has sent goes behind its slice: it takes no message of its own, for which a step would wait.
+  const BytesSentTo& sent = run.transport().counters().bytes_sent_to;
+  RingMatrix own(1, 2 * slice + net::kParties);
+  own.leftCols(2 * slice) = ToSlices(slice_.weights.ring(), 1, slice);
+  std::copy(sent.begin(), sent.end(), own.data() + 2 * slice);
+  RingMatrix all(ranks_.count(), own.cols());
   ranks_.GatherToAll(Elements(own), Elements(all));
-  weights_ = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
+  weights_ = {FromSlices(all, slice, ShapeOfWeights(plan_)), weights_.frac_bits()};
+  all.row(ranks_.rank()).setZero();
+  const RingMatrix of_others = all.rightCols(net::kParties).colwise().sum();
+  std::copy_n(of_others.data(), sent_by_others_.size(), sent_by_others_.begin());
 }
 
 TrainingState RankSteps::Gathered() {
@@ -140,7 +146,7 @@ TrainingState RankSteps::Gathered() {
   RingMatrix all(first ? ranks_.count() : 0, 2 * slice);
   ranks_.Gather(Memory(own), Memory(all));
   TrainingState state{.weights = weights_, .velocity = {}, .step = slice_.step};
-  if (first) state.velocity = {FromSlices(all, ShapeOfWeights(plan_)), weights_.frac_bits()};
+  if (first) state.velocity = {FromSlices(all, slice, ShapeOfWeights(plan_)), weights_.frac_bits()};
   return state;
 }
 

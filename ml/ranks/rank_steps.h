@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -37,6 +38,9 @@ void TellOfSteps(mpc::Ranks& ranks, const SharedSteps& steps);
 /// of memory. What is more than there are weights is nothing of the model's.
 [[nodiscard]] LayerShape SliceShape(const StepPlan& plan, int ranks);
 
+/// Payload bytes of both phases to each peer.
+using BytesSentTo = std::array<std::uint64_t, net::kParties>;
+
 /// One rank's part of the steps of a party of many machines (docs/explanation/privacy.md, "A party of many
 /// machines"): the errors, the clipping and the gradient sum of its own rows; of its slice of the weights the
 /// sum of all ranks, with noise that it alone draws, and the update; then all slices for the next step. Every
@@ -54,6 +58,9 @@ class RankSteps {
   void Step(mpc::Context& run, const Batch& rows);
   /// When this rank has failed: or a thread of its own that deals ahead would wait for other ranks' rows.
   void Abort() noexcept { ranks_.Abort(); }
+  /// What the party's other ranks had sent since their sessions began when they ended the last step, added up;
+  /// zeros before the first.
+  [[nodiscard]] const BytesSentTo& sent_by_others() const { return sent_by_others_; }
   /// At rank 0 where the training is; elsewhere without a velocity.
   [[nodiscard]] TrainingState Gathered();
 
@@ -63,6 +70,7 @@ class RankSteps {
   mpc::Ranks& ranks_;
   mpc::FixedShare weights_;  ///< all
   TrainingState slice_;      ///< this rank's
+  BytesSentTo sent_by_others_{};
 };
 
 /// What one step costs on each lane of parties of `ranks` machines; with owner-poisson sampling with its

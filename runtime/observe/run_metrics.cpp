@@ -82,10 +82,9 @@ void RunMetrics::SetDropped(std::uint64_t total) {
   status_.dropped = total;
 }
 
-void RunMetrics::SetStep(const ml::StepReport& report, const std::array<std::uint64_t, net::kParties>& sent) {
+void RunMetrics::SetStep(const ml::StepReport& report) {
   const std::lock_guard lock(mutex_);
   status_.report = report;
-  status_.sent = sent;
   status_.course.Add(report);
 }
 

@@ -39,8 +39,7 @@ class RunMetrics {
   void SetProgram(std::chrono::milliseconds age, const std::string& what);
   /// Connections that were dropped before their handshake was over (net::MeshConfig::on_dropped).
   void SetDropped(std::uint64_t total);
-  /// `sent`: payload bytes to each party so far.
-  void SetStep(const ml::StepReport& report, const std::array<std::uint64_t, net::kParties>& sent);
+  void SetStep(const ml::StepReport& report);
 
   void SetJob(WatchedJob job);
   void SetBudgets(std::vector<ReservedBudget> budgets);

@@ -132,7 +132,7 @@ OrderedJson PeersJson(const RunStatus& status) {
     all.push_back({{"party", peer},
                    {"state", NameOf(status.peers.at(peer))},
                    {"waiting", Duration(Seconds(status.waiting.at(peer)))},
-                   {"bytes_sent", Bytes(static_cast<double>(status.sent.at(peer)))}});
+                   {"bytes_sent", Bytes(static_cast<double>(status.report.bytes_sent_to.at(peer)))}});
   }
   return all;
 }
@@ -178,7 +178,7 @@ std::string MetricsText(const RunStatus& status) {
   for (int peer = 0; peer < net::kParties; ++peer) {
     if (peer != status.self)
       page.Add("trefoil_bytes_sent_total", fmt::format("peer=\"{}\"", peer),
-               static_cast<double>(status.sent.at(static_cast<std::size_t>(peer))));
+               static_cast<double>(status.report.bytes_sent_to.at(static_cast<std::size_t>(peer))));
   }
   page.Describe("trefoil_epsilon", "gauge", "Epsilon of what has been executed, at the job's delta.");
   page.Add("trefoil_epsilon", "adversary=\"outsider\"", status.report.epsilon_outsider);

@@ -63,7 +63,6 @@ struct RunStatus {
   std::string program_call{};
   std::uint64_t dropped = 0;  ///< connections
   ml::StepReport report{};    ///< of the last finished step
-  std::array<std::uint64_t, net::kParties> sent{};
   WatchedJob job{};
   std::vector<ReservedBudget> budgets{};
   Course course{};

@@ -11,10 +11,10 @@ Exit code: 0 if rounds and bytes are within a tenth, and planned are 0.75 to 1.3
 compared where either is longer than START_UP; shorter runs take as long as processes and links take to come up.
 """
 
-import csv
 import json
 import math
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -31,10 +31,10 @@ def planned(trefoil, folder, rtt, mbit, ranks, *options):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["run_costs"][0]
 
 
-def lane_bytes(out):
-    """What rank 0 had sent behind the last step."""
-    with open(out / "progress.csv") as file:
-        return int([row["bytes_sent"] for row in csv.DictReader(file)][-1])
+def lane_bytes(out, of_all):
+    """What rank 0 had sent behind the last step: of all ranks, less what the log says of the others, who send nothing after it."""
+    of_others = re.findall(r"rank [1-9]\d*: (\d+) bytes sent", (out / "party.log").read_text())
+    return of_all - sum(map(int, of_others))
 
 
 def speed_of(trefoil, rtt, mbit, folders):
@@ -61,7 +61,7 @@ def main():
     rounds = max(summary["rounds"] for summary in summaries)
     sent = [summary["bytes_sent"] for summary in summaries]
     if ranks > 1:  # those are of all ranks, the plan's of the first
-        sent = [lane_bytes(folder / f"party-{party}/out") for party in range(3)]
+        sent = [lane_bytes(folder / f"party-{party}/out", of_all) for party, of_all in enumerate(sent)]
     ratios = [rounds / run["rounds"], *(measured / of_plan for measured, of_plan in zip(sent, run["bytes_sent"], strict=True))]
     seconds = summaries[0]["seconds"]
     steps = f"{summaries[0]['steps']} steps, " if run["form"] and "steps" in summaries[0] else ""

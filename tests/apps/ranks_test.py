@@ -3,12 +3,14 @@
 Ranks are killed where rank 0 stops itself before a chosen call (scripts/acceptance.d/stop_at.cpp), or at a step.
 """
 
+import csv
 import json
 import os
 import re
 import signal
 import socket
 import time
+import urllib.request
 
 from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main
 from trefoil_program import PATIENCE, TINY_JOB, free_base_port
@@ -60,9 +62,27 @@ class Ranks(PartiesOfRanks):
         self.assertEqual(self.summary("r0")["epsilon_insider"], accounted["epsilon_insider"])
         self.assertGreater(shown[0]["epsilon_insider"], accounted["epsilon_insider"])  # a filter charges more
 
+    def check_bytes(self, steps=STEPS):
+        """progress.csv and summary have the bytes of all ranks and of all sessions, as far as their steps were kept."""
+        for party in PARTIES:
+            with open(self.folder / f"r{party}/progress.csv") as file:
+                sent = {int(row["step"]): int(row["bytes_sent"]) for row in csv.DictReader(file)}
+            log = (self.folder / f"r{party}/party.log").read_text()
+            said = re.findall(r"resuming run [0-9a-f]+ at step (\d+) of", log)
+            first = int(said[-1]) if said else 0
+            summary = self.summary(f"r{party}")["bytes_sent"]
+            if first == steps:  # what such a session takes is no step's
+                self.assertGreater(summary, sent[steps])
+                continue
+            self.assertEqual(summary, sent[steps])
+            rank_0, *others = [int(count) for count in re.findall(r"rank \d: (\d+) bytes sent", log)[-RANKS:]]
+            of_rank_0 = summary - (sent[first] if first else 0) - sum(others)
+            self.assertTrue(0 <= rank_0 - of_rank_0 < 200_000, (rank_0, of_rank_0))  # the release is behind the last step
+            self.assertGreater(min(others), 10_000 * (steps - first))
+
     def check_kill(self, victim, rank, call=None, others=(3,)):
-        """Kills a rank of a party before its rank 0 makes a call, else behind step 3: the others end with these codes, and the
-        run goes on."""
+        """Kills a rank of a party before its rank 0 makes a call, else behind step 3: the others end with these codes, and name
+        it; the run goes on. Before the start they have met none of that party, and name the one whom their rank has waited for."""
         self.prepare()
         self.keep_ledgers()
         processes = [self.start_party(party, stop=call if party == victim else None) for party in PARTIES]
@@ -89,6 +109,35 @@ class Ranks(PartiesOfRanks):
         self.assertEqual(codes, [0, 0, 0], outputs)
         self.check_results()
         self.check_charges(begun)
+        self.check_bytes()
+
+    def test_metrics_and_progress_are_of_all_ranks(self):
+        steps = 60
+        self.prepare(JOB.replace(f"steps = {STEPS}", f"steps = {steps}"))
+        port = free_base_port(1)
+        path = self.folder / "d/party-1/party.toml"
+        path.write_text(path.read_text() + f'\n[metrics]\nlisten = "127.0.0.1:{port}"\n')
+        processes = [self.start_party(party) for party in PARTIES]
+        seen, deadline = {}, time.monotonic() + PATIENCE
+        while seen.get("trefoil_step", 0) < 5:
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(processes[1].poll(), "the party ended before its metrics were seen")
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+                    text = page.read().decode()
+            except OSError:  # nobody listens yet
+                time.sleep(0.02)
+                continue
+            seen = {key: float(value) for key, value in re.findall(r"(?m)^(trefoil\S+) (\S+)$", text)}
+        codes, outputs = self.finish(processes)
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        self.assertEqual(seen["trefoil_ranks"], RANKS)
+        sent = [seen[f'trefoil_bytes_sent_total{{peer="{peer}"}}'] for peer in (0, 2)]
+        with open(self.folder / "r1/progress.csv") as file:
+            rows = {int(row["step"]): row for row in csv.DictReader(file)}
+        row = rows[int(seen["trefoil_step"])]
+        self.assertEqual((sum(sent), seen["trefoil_rounds_total"]), (int(row["bytes_sent"]), int(row["rounds"])))
+        self.check_bytes(steps)
 
     def test_train_as_one_machine_does(self):
         self.write("job.toml", JOB)

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,11 +47,13 @@ TrainingSettings MaskFreeSettings() {
   return settings;
 }
 
-/// What a party's rank 0 has of a session.
+/// What a party's rank 0 has of a session, and what its ranks have sent by its last step.
 struct FirstRank {
   std::optional<TrainingResult> result{};
   std::map<std::int64_t, Checkpoint> checkpoints{};
   std::vector<StepReport> reports{};
+  BytesSentTo sent{};                 ///< rank 0
+  std::vector<BytesSentTo> others{};  ///< those above 0, in any order
 };
 
 using FirstRanks = std::array<FirstRank, net::kParties>;
@@ -58,10 +62,16 @@ using FirstRanks = std::array<FirstRank, net::kParties>;
 FirstRanks TrainOn(int ranks, const TrainingSettings& settings, const FirstRanks* from = nullptr,
                    int step = 0) {
   FirstRanks first_ranks;
+  std::mutex mutex;
   RunRanks(ranks, Seed{1}, [&](mpc::Context& party, mpc::Ranks& own_ranks) {
-    if (own_ranks.rank() > 0) return ServeSteps(party, settings, own_ranks);
     const auto self = static_cast<std::size_t>(party.self());
     FirstRank& first_rank = first_ranks.at(self);
+    if (own_ranks.rank() > 0) {
+      ServeSteps(party, settings, own_ranks);
+      const std::lock_guard lock(mutex);
+      first_rank.others.push_back(party.transport().counters().bytes_sent_to);
+      return;
+    }
     Resumption resumption;
     if (from != nullptr) {
       const Checkpoint& one = from->at(self).checkpoints.at(step);
@@ -69,7 +79,11 @@ FirstRanks TrainOn(int ranks, const TrainingSettings& settings, const FirstRanks
           .state = one.state, .coins = {}, .counts = one.counts, .class_counts = one.class_counts});
     }
     const TrainingHooks hooks{
-        .on_step = [&](const StepReport& report) { first_rank.reports.push_back(report); },
+        .on_step =
+            [&](const StepReport& report) {
+              first_rank.reports.push_back(report);
+              first_rank.sent = party.transport().counters().bytes_sent_to;
+            },
         .on_record = [](const dp::TrainingRecord&) {},
         .on_checkpoint =
             [&](const Checkpoint& one) {
@@ -83,6 +97,10 @@ FirstRanks TrainOn(int ranks, const TrainingSettings& settings, const FirstRanks
                               resumption, {}, {}, &own_ranks);
   });
   return first_ranks;
+}
+
+std::uint64_t SumOf(const BytesSentTo& sent) {
+  return std::accumulate(sent.begin(), sent.end(), std::uint64_t{0});
 }
 
 const Model& ModelOf(const FirstRanks& first_ranks) { return *first_ranks[0].result->model; }
@@ -254,12 +272,44 @@ TEST(PlannedRunCost, IsWhatTheFirstLaneSends) {
     const auto first_ranks = TrainOn(3, settings);
     int rounds = 0;
     for (std::size_t self = 0; self < first_ranks.size(); ++self) {
-      const StepReport& last = first_ranks.at(self).reports.back();
+      const auto& [result, checkpoints, reports, sent, others] = first_ranks.at(self);
+      const StepReport& last = reports.back();
       // Keys, which the plan counts, were agreed on before there was a context.
-      EXPECT_EQ(last.bytes_sent + 64, planned.bytes_sent.at(self));
+      EXPECT_EQ(SumOf(sent) + 64, planned.bytes_sent.at(self));
       rounds = std::max(rounds, static_cast<int>(last.rounds) + 1);
     }
     EXPECT_EQ(rounds, planned.rounds);
+  }
+}
+
+// Of all ranks, to the byte, though nothing is sent to rank 0 but what a step gathers in any case.
+TEST(RankTraining, ReportsWhatAllMachinesHaveSent) {
+  for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kFull}) {
+    TrainingSettings settings = SmallSettings();
+    settings.steps = 4;
+    settings.sampling = sampling;
+    if (sampling == Sampling::kFull) settings.expected_batch = 120;
+    const auto first_ranks = TrainOn(3, settings);
+    for (const FirstRank& party : first_ranks) {
+      ASSERT_EQ(party.reports.size(), 5U);
+      ASSERT_EQ(party.others.size(), 2U);
+      BytesSentTo all = party.sent;
+      for (const BytesSentTo& other : party.others) {
+        EXPECT_GT(SumOf(other), 10000U);
+        for (std::size_t peer = 0; peer < all.size(); ++peer) all.at(peer) += other.at(peer);
+      }
+      EXPECT_EQ(party.reports.back().bytes_sent_to, all);
+      for (const StepReport& report : party.reports)
+        EXPECT_EQ(report.bytes_sent, SumOf(report.bytes_sent_to));
+    }
+    // Dealers take turns, so that the parties together send as much in each step, on each lane.
+    const auto sent_by = [&](std::size_t report) {
+      std::uint64_t sent = 0;
+      for (const FirstRank& party : first_ranks) sent += party.reports[report].bytes_sent;
+      return sent;
+    };
+    const auto step = 3 * PlannedStepCost(settings, protocols::Form::kBulk, 3).bytes_of_all();
+    for (std::size_t k = 2; k <= 4; ++k) EXPECT_EQ(sent_by(k) - sent_by(k - 1), step);
   }
 }
 

@@ -124,15 +124,15 @@ TEST_F(Pages, HaveTheNumbersOfTheMetrics) {
                         .epsilon_cap = 8,
                         .delta = 1e-6,
                         .line = {}}});
-  metrics_.SetStep({.step = 0, .steps = 400}, {});
+  metrics_.SetStep({.step = 0, .steps = 400});
   metrics_.SetStep({.step = 100,
                     .steps = 400,
                     .seconds = 50,
                     .rounds = 1234,
                     .bytes_sent = 5000000,
+                    .bytes_sent_to = {3000000, 0, 2000000},
                     .epsilon_outsider = 0.51234,
-                    .epsilon_insider = kInfinity},
-                   {3000000, 0, 2000000});
+                    .epsilon_insider = kInfinity});
   const auto text = metrics_.Answer("/metrics").body;
   const auto status = Status();
   const auto& progress = status["progress"];
