@@ -201,10 +201,11 @@ void PartySession::TellBeforeStart(net::AbortReason reason, const net::MeshConfi
 std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,
                         std::optional<int> rank) {
   const auto prefix = fmt::format("party {}: ", lost.peer());
-  std::string cause = lost.what();
-  if (!connected) return "before the start: " + cause;
-  if (cause.starts_with(prefix)) cause.erase(0, prefix.size());
   const auto of_it = rank ? fmt::format("rank {} of ", *rank) : std::string();
+  std::string cause = lost.what();
+  const bool named = cause.starts_with(prefix);
+  if (!connected) return fmt::format("before the start: {}{}", named ? of_it : "", cause);
+  if (named) cause.erase(0, prefix.size());
   return fmt::format("lost {}party {} {}: {}", of_it, lost.peer(), when, cause);
 }
 

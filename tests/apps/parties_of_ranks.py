@@ -23,6 +23,13 @@ def mpirun(ranks, *more):
     return [*command, *more, "-np", str(ranks), BINARY]
 
 
+def losses(party, rank, when):
+    """What the others say, behind "rank ", of one that was killed: the rank of its number has lost it. Where mpirun, which ends
+    the others of its party, is faster, they hear from its rank 0 first that this was told to stop."""
+    told = r"aborted: it (was told to stop|lost one of its own machines)"
+    return rf"({rank}: lost rank {rank} of party {party} {when}: .*|0: lost rank 0 of party {party} {when}: {told})"
+
+
 class PartiesOfRanks(ProgramTest):
     def prepare(self, job, start=15):
         self.write("job.toml", job)

@@ -12,9 +12,10 @@ import socket
 import time
 import urllib.request
 
-from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, main
+from parties_of_ranks import PARTIES, RANKS, PartiesOfRanks, losses, main
 from trefoil_program import PATIENCE, TINY_JOB, free_base_port
 
+START = "rename:/job.toml"  # of rank 0's run directory, before it has met anybody
 STEPS = 12
 EVERY = 5
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}").replace("sigma = 2.0", "sigma = 0.5")
@@ -102,8 +103,10 @@ class Ranks(PartiesOfRanks):
             self.assertIn(codes[party], others, outputs[party])
             if codes[party] == 0:
                 continue
-            where = rf"lost rank \d of party {victim} (at step \d+ of {STEPS}|while computing): |before the start: party {victim}: "
-            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: ({where}).*\n\Z")
+            lost = losses(victim, rank, rf"(at step \d+ of {STEPS}|while computing)")
+            if call == START:
+                lost = rf"(\d): before the start: rank \1 of party {victim}: .*"
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank {lost}\n\Z")
         begun = max(self.last_step(party) for party in PARTIES)
         codes, outputs = self.finish([self.start_party(party) for party in PARTIES])
         self.assertEqual(codes, [0, 0, 0], outputs)
@@ -305,7 +308,7 @@ class Ranks(PartiesOfRanks):
             self.assertRegex(outputs[party][1], r"rank \d: lost rank \d of party 1 ")
 
     def test_kill_at_the_start(self):
-        self.check_kill(2, 1, "rename:/job.toml")
+        self.check_kill(2, 1, START)
 
     def test_kill_at_dealing(self):
         self.check_kill(0, 1, "rename:/progress.csv")
