@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains a job with one rank a party and with several, all on this machine, and compares.
 
-With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank sends
-within 15 % of an R-th; with --time, in place of accuracy, the processor time of each rank, waiting for other ranks left
+With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank of each
+party sends within 15 % of an R-th of what that party sends alone; with --time, in place of accuracy, the processor time of each rank, waiting for other ranks left
 out. That wants large batches, since what each message costs is the same at every rank, and few of them, after which
 accuracy is still a matter of chance (MNIST after 18 batches of 24,576: 75 to 84 % in the clear). Rank 0, which draws
 and hands out all rows besides, is shown by itself. One thread a rank, so that threads do not compete. A machine's speed
@@ -96,12 +96,12 @@ def lanes_of(party):
 
 
 def measures(out):
-    """Epsilon, accuracy if it is known, party 0's seconds, and of each rank the bytes that party 0 sent and the middle
+    """Epsilon, accuracy if it is known, party 0's seconds, and of each rank the bytes that each party sent and the middle
     one of the three parties' processor seconds: what one does by the way, as the first to touch memory, is none of its
     steps."""
     summary = json.loads((out / "party-0/out/summary.json").read_text())
     parties = [lanes_of(out / f"party-{party}") for party in range(3)]
-    lanes = [(of_rank[0][0], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
+    lanes = [([sent for sent, _ in of_rank], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
     whole = out / "summary.json"
     accuracy = json.loads(whole.read_text())["results"][summary["type"]]["accuracy"] if whole.exists() else None
     return summary["privacy"]["epsilon_insider"], accuracy, summary["cost"]["seconds"], lanes
@@ -135,9 +135,9 @@ def main():
         order = counts if turn % 2 == 0 else reversed(counts)
         turns.append({ranks: measures(train(options, ranks, turn)) for ranks in order})
     alone = [turn[1] for turn in turns]
-    sent, seconds = alone[0][3][0][0], middle(alone, lambda run: run[3][0][1])
+    sent, seconds = alone[0][3][0][0], middle(alone, lambda run: run[3][0][1])  # of each party; the middle one
     accuracy = middle(alone, lambda run: run[1])
-    print(f"{text_of(1, alone)}, {sent / 1e6:.1f} MB, {seconds:.1f} s of processor time")
+    print(f"{text_of(1, alone)}, {'/'.join(f'{of_party / 1e6:.1f}' for of_party in sent)} MB, {seconds:.1f} s of processor time")
     right = True
     for ranks in options.ranks:
         runs = [turn[ranks] for turn in turns]
@@ -146,7 +146,7 @@ def main():
             print(f"{text_of(ranks, runs)}, logs of {found} ranks NOT AS IT HAS TO BE")
             right = False
             continue
-        bytes_ratio = max(lane[0] for run in runs for lane in run[3]) * ranks / sent
+        bytes_ratio = max(of_lane * ranks / of_one for run in runs for lane, _ in run[3] for of_lane, of_one in zip(lane, sent, strict=True))
         first, *others = shares(runs, alone)
         holds = (all(run[0] == alone[0][0] for run in runs)
                  and (accuracy is None or options.random or options.time or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
