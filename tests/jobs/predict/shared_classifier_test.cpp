@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,11 +37,13 @@ class SharedClassifierTest : public testing::Test {
       rows_.x.data()[k] = 0.1F * static_cast<float>((k * 7) % 11 - 5);
   }
 
-  /// What the client gets of parties of so many machines.
-  [[nodiscard]] ml::Predictions PredictedBy(int count) const {
+  using Serve = std::function<void(mpc::Context& party, mpc::Ranks& ranks)>;
+
+  /// What the client gets of parties of so many machines; `serve`: what ranks above 0 do.
+  [[nodiscard]] ml::Predictions PredictedBy(int count, const Serve& serve) const {
     std::optional<ml::Predictions> predictions;
     testing_support::RunRanks(count, Seed{4}, [&](mpc::Context& party, mpc::Ranks& ranks) {
-      if (ranks.rank() > 0) return ServeClassifier(party, job_, ranks, ShippedTypes());
+      if (ranks.rank() > 0) return serve(party, ranks);
       ShareFile model{.party = party.self(), .schema = schema_, .record = {}, .weights = {}};
       model.weights = mpc::FixedShare(InsecureDeal(party, testing_support::RandomSigned(8, 5, 1, 16)), 16);
       auto got = ClassifyByShares(party, job_, model, party.self() == 1 ? rows_ : ml::OwnRecords{}, &ranks);
@@ -47,8 +51,24 @@ class SharedClassifierTest : public testing::Test {
     });
     return *predictions;
   }
+  [[nodiscard]] ml::Predictions PredictedBy(int count) const {
+    return PredictedBy(count, [this](mpc::Context& party, mpc::Ranks& ranks) {
+      ServeClassifier(party, job_, ranks, ShippedTypes());
+    });
+  }
+
+  /// The prediction as its file says it, for the ranks of one party.
+  [[nodiscard]] std::unique_ptr<Job> JobOfRank(mpc::Ranks& ranks) const {
+    auto job = ReadJob(file_);
+    job->UseRanks(ranks.count());
+    job->TakeRanks(ranks);
+    return job;
+  }
 
   TemporaryFolder folder_;
+  std::string file_ = folder_.Write(
+      "predict.toml", "version = 1\ntype = \"predict\"\nname = \"p\"\n[predict]\nrun = \"" +
+                          std::string(32, 'c') + "\"\nclient = 1\nrows = 10\nthreshold = 0.7\n");
   ModelSchema schema_ = ModelSchemaOf(
       ReadDpsgdSettings(folder_.Write("job.toml", Replaced(kKeptJob, "classes = 3", "classes = 2"))));
   PredictSettings job_;
@@ -64,6 +84,36 @@ TEST_F(SharedClassifierTest, IsThatOfOneMachine) {
   const auto others = PredictedBy(1);
   EXPECT_NE(others.classes, expected.classes);
   EXPECT_EQ(PredictedBy(3).classes, others.classes);
+}
+
+// Its ranks have to read a model as rank 0 does: by what its own type says of its logits.
+TEST_F(SharedClassifierTest, ServesAModelOfATypeOfItsOwnProgram) {
+  constexpr JobType kOwn[] = {
+      {.name = "of-this-program", .read = nullptr, .schema = nullptr, .logits = LogitMeaning::kShare}};
+  RecordSchema records = schema_.records;
+  records.type = kOwn->name;
+  job_.threshold = 0.7;
+  schema_ = LinearModelSchema(records, LogitMeaning::kLogOdds);
+  SetThreshold(schema_, 0.7, "predict.threshold");
+  const auto of_log_odds = PredictedBy(1);
+  schema_ = LinearModelSchema(records, LogitMeaning::kShare);
+  SetThreshold(schema_, 0.7, "predict.threshold");
+  const auto expected = PredictedBy(1);
+  EXPECT_NE(expected.classes, of_log_odds.classes);
+  const auto found = PredictedBy(3, [&](mpc::Context& party, mpc::Ranks& ranks) {
+    const auto job = JobOfRank(ranks);
+    job->ServeInputs({}, "party.toml", {.threads = 1, .types = kOwn});
+    job->Serve(party);
+  });
+  EXPECT_EQ(found.classes, expected.classes);
+}
+
+TEST_F(SharedClassifierTest, ServesAModelOfAShippedTypeWhereNoOtherIsTold) {
+  job_.threshold = 0.7;
+  SetThreshold(schema_, 0.7, "predict.threshold");
+  const auto found =
+      PredictedBy(2, [this](mpc::Context& party, mpc::Ranks& ranks) { JobOfRank(ranks)->Serve(party); });
+  EXPECT_EQ(found.classes, PredictedBy(1).classes);
 }
 
 TEST_F(SharedClassifierTest, CostsTheRowsOfALane) {
