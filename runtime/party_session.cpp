@@ -204,7 +204,10 @@ std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool 
   const auto of_it = rank ? fmt::format("rank {} of ", *rank) : std::string();
   std::string cause = lost.what();
   const bool named = cause.starts_with(prefix);
-  if (!connected) return fmt::format("before the start: {}{}", named ? of_it : "", cause);
+  if (!connected) {
+    const bool of_party = dynamic_cast<const net::AbortedError*>(&lost) != nullptr;
+    return fmt::format("before the start: {}{}", named && !of_party ? of_it : "", cause);
+  }
   if (named) cause.erase(0, prefix.size());
   return fmt::format("lost {}party {} {}: {}", of_it, lost.peer(), when, cause);
 }

@@ -108,7 +108,8 @@ class PartySession {
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
 /// "before the start: party 1: ..." where there were no links yet. `rank`: of a party of several machines,
-/// "lost rank 3 of party 1", "before the start: rank 3 of party 1: ...".
+/// "lost rank 3 of party 1", "before the start: rank 3 of party 1: ..."; but what a party says of itself
+/// before the start, its rank 0 says of all of it.
 [[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected,
                                       std::optional<int> rank = {});
 

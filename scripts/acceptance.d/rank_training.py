@@ -2,12 +2,12 @@
 """Trains a job with one rank a party and with several, all on this machine, and compares.
 
 With R ranks epsilon has to be that of one, accuracy at most one point below it, and the bytes that each rank of each
-party sends within 15 % of an R-th of what that party sends alone; with --time, in place of accuracy, the processor time of each rank, waiting for other ranks left
-out. That wants large batches, since what each message costs is the same at every rank, and few of them, after which
-accuracy is still a matter of chance (MNIST after 18 batches of 24,576: 75 to 84 % in the clear). Rank 0, which draws
-and hands out all rows besides, is shown by itself. One thread a rank, so that threads do not compete. A machine's speed
-drifts: with --turns T all numbers of ranks are run T times in turns, every other turn backwards, and of processor times
-the middle one of the turns' ratios counts, of accuracies the middle one.
+party sends within 15 % of an R-th of what that party sends alone; with --time, in place of accuracy, the processor time
+of each rank, waiting for other ranks left out. That wants large batches, since what each message costs is the same at
+every rank, and few of them, after which accuracy is still a matter of chance (MNIST after 18 batches of 24,576: 75 to
+84 % in the clear). Rank 0, which draws and hands out all rows besides, is shown by itself. One thread a rank, so that
+threads do not compete. A machine's speed drifts: with --turns T all numbers of ranks are run T times in turns, every
+other turn backwards, and of processor times the middle one of the turns' ratios counts, of accuracies the middle one.
 
 Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--random]
                         [--network NETSIM lan|wan HOSTS]

@@ -55,7 +55,6 @@ class RankPredict(PartiesOfRanks):
             log = (self.folder / f"r{party}/party.log").read_text()
             sent = [int(count) for count in re.findall(r"rank \d: (\d+) bytes sent", log)]
             self.assertEqual((len(sent), sum(sent)), (RANKS, summary["bytes_sent"]))
-            self.assertGreater(min(sent), 0)
 
     def keep_digits(self, *options):
         """A training's model; returns the file with the client's rows."""

@@ -4,6 +4,7 @@ Ranks are killed where rank 0 stops itself before a chosen call (scripts/accepta
 """
 
 import csv
+import http.client
 import json
 import os
 import re
@@ -115,7 +116,7 @@ class Ranks(PartiesOfRanks):
         self.check_bytes()
 
     def test_metrics_and_progress_are_of_all_ranks(self):
-        steps = 60
+        steps = 300
         self.prepare(JOB.replace(f"steps = {STEPS}", f"steps = {steps}"))
         port = free_base_port(1)
         path = self.folder / "d/party-1/party.toml"
@@ -128,7 +129,7 @@ class Ranks(PartiesOfRanks):
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
                     text = page.read().decode()
-            except OSError:  # nobody listens yet
+            except (OSError, http.client.HTTPException):  # nobody listens yet
                 time.sleep(0.02)
                 continue
             seen = {key: float(value) for key, value in re.findall(r"(?m)^(trefoil\S+) (\S+)$", text)}
