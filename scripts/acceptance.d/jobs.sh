@@ -12,6 +12,8 @@ CHECKS=(
   "least-squares: the plain solution, sensitivity searched, the law of the noise, and every documented outcome"
   "statistics: plain ones given the same noise, sensitivity searched, and every documented outcome"
   "tune: the law of the secret choice, its bound searched, and every documented outcome"
+  "standardise: the sum's means and scales, both mechanisms charged, also where a party is lost"
+  "every-type: each type planned, checked, run, reported, and no result before all three have charged it"
 )
 
 check_histogram() { program_test histogram; }
@@ -36,3 +38,10 @@ check_least_squares() {
 check_tune() { gtests dp '*BestOfTrials*:TrialLaw.*' ml 'DrawCompeting.*:ChooseCompeting.*:BestTrial.*' jobs 'TuneSettings.*' && program_test tune; }
 
 check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && program_test statistics; }
+
+check_standardise() { gtests jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*' && program_test standardise; }
+
+check_every_type() {
+  scripts/setup && scripts/build release stop_at || return
+  TREFOIL_STOP_LIBRARY=$PWD/build/lib/libstop_at.so program_test every_type
+}

@@ -13,7 +13,7 @@ import zipfile
 
 from model_readers import Onnx, read_safetensors
 from plain_models import read_model
-from trefoil_program import ProgramTest, TINY_JOB
+from trefoil_program import ProgramTest, TINY_JOB, prepared
 
 JOB = """
 version = 1
@@ -144,6 +144,40 @@ class Standardise(ProgramTest):
         released = [json.loads(line) for line in (self.folder / "run/party-1/out/audit.jsonl").read_text().splitlines()]
         self.assertIn("standardise.age.mean", json.dumps(released))
         self.fail_with(2, "features.standardise: found \"private\"", "audit", "--job", self.job, "--canaries", "50", *target)
+
+    def test_ledgers_take_the_sum_and_the_steps(self):
+        """By ledger of each party, whose cap allows one run and no second."""
+        self.job = self.write("job.toml", JOB.replace("standardise_sigma = 0.01", "standardise_sigma = 1.0").replace("sigma = 0.02", "sigma = 60.0"))
+        cap = ("--ledger", "ledger", "--epsilon-cap", "8")
+        self.local("run", *cap)
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        for event in events:
+            self.write("one.json", json.dumps({**json.loads((self.folder / "run/record.json").read_text()), "events": [event]}))
+            event["epsilon"] = json.loads(self.succeed("account", "--record", "one.json", "--delta", "1e-5", "--json"))["epsilon_insider"]
+        self.assertEqual([event["epsilon"] > 3 for event in events], [True, False], events)
+        for party in range(3):
+            shown = json.loads(self.succeed("ledger", "show", f"ledger/party-{party}.jsonl", "--json"))
+            self.assertEqual([job["state"] for job in shown["jobs"]], ["done"])
+            self.assertGreater(shown["epsilon_insider"], events[0]["epsilon"])
+        self.fail_with(5, "expected at most the cap 8", "local", "--job", self.job, "--data", "people", "--out", "more", *cap)
+        self.assertFalse((self.folder / "more/model.npz").exists())
+
+    def test_a_lost_peer_does_not_give_the_sum_back(self):
+        job = self.write("long.toml", JOB.replace("steps = 12", "steps = 50000").replace("standardise_sigma = 0.01", "standardise_sigma = 1.0")
+                         .replace("sigma = 0.02", "sigma = 60.0"))
+        self.local("d", *prepared())
+        for party in range(3):
+            with open(self.folder / f"d/party-{party}/party.toml", "a") as file:
+                file.write('\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1e12\ndelta = 1e-5\n')
+        codes, outputs = self.lose_a_party(1, job, 5)
+        self.assertEqual([codes[0], codes[2]], [3, 3], outputs)
+        for party in (0, 2):
+            self.assert_one_error_line(outputs[party][1], "party 1")
+            self.assertFalse((self.folder / f"r{party}/model.npz").exists())
+        for party, state in enumerate(("stopped", "died", "stopped")):
+            job, = json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json"))["jobs"]
+            self.assertEqual(job["state"], state)
+            self.assertGreater(job["epsilon_insider"], 3)  # of the sum alone; 200 steps have about 1
 
     def test_subtracts_the_means_of_extracted_features(self):
         """Noise on a mean is 0.01 √1.5 √2 2/900, 4e-5. Rows without means are extracted by another job of the same features."""

@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 from free_ports import free_base_port
@@ -91,6 +92,18 @@ class ProgramTest(unittest.TestCase):
         path = self.folder / f"r{party}/progress.csv"
         lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
         return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
+
+    def lose_a_party(self, victim, job, step):
+        """Parties of d/party-0 to 2, the victim of which is killed after that step: codes, and what each has said."""
+        parties = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", job, "--out", f"r{party}")
+                   for party in range(3)]
+        deadline = time.monotonic() + PATIENCE
+        while self.last_step(victim) < step:
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(parties[victim].poll())
+            time.sleep(0.01)
+        parties[victim].kill()
+        return self.finish(parties)
 
     def succeed(self, *arguments, **keywords):
         result = self.run_program(*arguments, **keywords)

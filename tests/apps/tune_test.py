@@ -169,6 +169,29 @@ class Tuning(ProgramTest):
         self.write("job.toml", JOB.replace("[evaluation]\nholder = 1\nrows = 60\nsigma = 4.0\n", ""))
         self.fail_with(2, "missing evaluation.holder", "plan", "--job", "job.toml")
 
+    def test_check_names_a_bad_file(self):
+        self.local(*prepared(), out="d")
+        check = ("check", "--config", "d/party-1/party.toml", "--job", "job.toml", "--wait", "50ms")
+        self.assertNotRegex(self.run_program(*check).stdout, r"(?m)^fail  (?!party )")
+        for file, content, text in (
+            ("data/train.csv", "a,b,c\n0.1,0.2,perhaps\n", r'fail  data: \S*train.csv: row 2, .*: found "perhaps", expected '),
+            ("test/test.csv", points(59), r"fail  test data: \S*test.csv: found 59 records, expected the 60 of evaluation.rows"),
+        ):
+            path = self.folder / "d/party-1" / file
+            whole = path.read_text()
+            path.write_text(content)
+            self.assertRegex(self.run_program(*check).stdout, "(?m)^" + text)
+            path.write_text(whole)
+
+    def test_a_lost_peer_ends_all_and_leaves_no_model(self):
+        self.write("job.toml", JOB.replace("steps = 4", "steps = 2000"))
+        self.local(*prepared(), out="d")
+        codes, outputs = self.lose_a_party(2, "job.toml", 5)
+        self.assertEqual(codes[:2], [3, 3], outputs)
+        for party in (0, 1):
+            self.assert_one_error_line(outputs[party][1], "party 2")
+            self.assertFalse((self.folder / f"r{party}/model.npz").exists())
+
     def test_refuses_other_numbers_of_test_records(self):
         self.fail_with(4, "expected the 59 of evaluation.rows", "local", "--job", "job.toml", "--data", "data", "--out", "run",
                        "--set", "evaluation.rows=59")
