@@ -42,6 +42,7 @@ struct SearchCase {
   std::optional<int> row_fraction_bits{};
   std::optional<int> error_fraction_bits{};
   std::optional<int> clip_at{};  ///< of an adaptive clip, which stays there
+  bool targets = false;          ///< numbers in place of classes; Huber's and Poisson's loss have no others
 };
 
 const char* NameOf(Loss loss) {
@@ -65,6 +66,7 @@ std::string NameOf(const SearchCase& c) {
   if (c.max_record_weight) name << "_own_weights" << std::lround(100 * *c.max_record_weight);
   if (c.row_fraction_bits) name << "_row_f" << *c.row_fraction_bits;
   if (c.error_fraction_bits) name << "_error_f" << *c.error_fraction_bits;
+  if (c.targets) name << "_targets";
   if (c.clip_at) name << "_adaptive" << *c.clip_at + kClipReach;
   if (c.huber_threshold != 1) name << "_threshold" << std::lround(1000 * c.huber_threshold);
   return name.str();
@@ -88,7 +90,7 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.error_fraction_bits = c.error_fraction_bits;
   if (c.clip_at) settings.adaptive.emplace();
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
-  settings.targets = c.loss == Loss::kHuber || c.loss == Loss::kPoisson;
+  settings.targets = c.targets || c.loss == Loss::kHuber || c.loss == Loss::kPoisson;
   if (c.loss == Loss::kHuber) settings.huber_threshold = c.huber_threshold;
   if (c.logit_bound != 0) settings.logit_bound = c.logit_bound;
   return settings;
@@ -164,6 +166,14 @@ std::vector<SearchCase> AllCases() {
   cases.push_back({.loss = kHuber, .clipping = Clipping::kExamples, .huber_threshold = 0.01});
   cases.push_back({.loss = kHuber, .truncation = kExact, .huber_threshold = 0.1});
   // Poisson's: where the clip binds, where nothing is clipped, and at every scale.
+  // Targets that are numbers, by squared errors.
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    cases.push_back({.loss = Loss::kSquared, .form = form, .targets = true});
+    cases.push_back({.loss = Loss::kSquared, .form = form, .clip = 8, .targets = true});
+  }
+  cases.push_back({.loss = Loss::kSquared, .clipping = Clipping::kPublished, .targets = true});
+  cases.push_back({.loss = Loss::kSquared, .clipping = Clipping::kExamples, .targets = true});
+  cases.push_back({.loss = Loss::kSquared, .fraction_bits = 20, .truncation = kExact, .targets = true});
   constexpr Loss kPoisson = Loss::kPoisson;
   for (const int f : {8, 16, 24})
     cases.push_back({.loss = kPoisson, .fraction_bits = f, .clip = f == 8 ? 1 : 0.5});
@@ -423,6 +433,13 @@ std::vector<Fault> AllFaults() {
          plan.activation = MakeActivation({.loss = Loss::kSquared, .logit_bound = 2.03});
        },
        KeepInput},
+      {"target_a_little_above_its_range",
+       {.loss = Loss::kSquared, .clipping = Clipping::kExamples, .targets = true},
+       KeepPlan,
+       [](const StepPlan& plan, RingMatrix& encoded) {
+         const auto target = plan.settings.features + 1;
+         for (Index row = 0; row < encoded.rows(); ++row) encoded(row, target) += encoded(row, target) / 10;
+       }},
       // As if a row of predictions could not be further from its label than by one.
       {"softmax_takes_a_distance_of_one",
        {.loss = Loss::kSoftmax, .classes = 3, .clipping = Clipping::kExamples},

@@ -156,7 +156,7 @@ Candidate SensitivitySearch::Start() {
   std::normal_distribution<float> normal;
   candidate.x = Eigen::RowVectorXf::NullaryExpr(settings.features, [&] { return normal(random_); });
   candidate.x *= static_cast<float>(settings.row_norm) / candidate.x.norm();
-  candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(settings.classes)));
+  candidate.label = DrawLabel();
   candidate.own_weight = DrawOwnWeight();
   // From weights of an ordinary size to the whole ring.
   const int bits =
@@ -164,6 +164,15 @@ Candidate SensitivitySearch::Start() {
   const ml::LayerShape shape = ShapeOfWeights(plan_);
   candidate.weights = RandomSigned(random_(), shape.inputs, shape.outputs, std::min(bits, 63));
   return candidate;
+}
+
+int SensitivitySearch::DrawLabel() {
+  if (!plan_.settings.targets)
+    return static_cast<int>(Below(static_cast<std::uint64_t>(plan_.settings.classes)));
+  // A number, often at an end of its range or a step from there.
+  constexpr int kLargest = 1 << ml::kTargetBits;
+  const int from_end = Below(2) == 0 ? static_cast<int>(Below(2)) : static_cast<int>(Below(kLargest + 1));
+  return Below(2) == 0 ? from_end : kLargest - from_end;
 }
 
 double SensitivitySearch::DrawOwnWeight() {
@@ -201,7 +210,7 @@ void SensitivitySearch::ChangeWeights(Candidate& candidate) {
 Candidate SensitivitySearch::Changed(Candidate candidate) {
   switch (Below(8)) {
     case 0:
-      candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(plan_.settings.classes)));
+      candidate.label = DrawLabel();
       break;
     case 1:
       candidate.own_weight = DrawOwnWeight();

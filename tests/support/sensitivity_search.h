@@ -13,7 +13,7 @@ namespace trefoil::testing_support {
 /// An example and the weights that it meets: all of it the adversary's choice.
 struct Candidate {
   Eigen::RowVectorXf x;
-  int label = 0;
+  int label = 0;                ///< a class, or a target in steps
   double own_weight = 0;        ///< the record's own, where the plan has such
   mpc::RingMatrix weights;      ///< of ShapeOfWeights, any ring values
   dp::Uint256 squared_norm{0};  ///< of its contribution to the gradient sum on the lattice, as found
@@ -51,6 +51,7 @@ class SensitivitySearch {
 
  private:
   [[nodiscard]] Candidate Start();
+  [[nodiscard]] int DrawLabel();
   [[nodiscard]] double DrawOwnWeight();
   void ChangeRow(Candidate& candidate);
   void ChangeWeights(Candidate& candidate);
