@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/secrets/random.h"
 #include "dp/accounting/accountant.h"
 #include "dp/laws/trial_law.h"
 #include "dp/mechanisms/truncated_poisson.h"
@@ -342,7 +343,8 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   protocols::RequireSameEverywhere(party, constants, "constants of the tuning");
   const auto models = TrainAll(party, output, events, deposits);
   const auto plan = ReleasedPlan();
-  const auto best = ml::BestTrial(party, plan, selection_, models, held_out_.test);
+  const auto best =
+      ml::BestTrial(party, plan, selection_, models, held_out_.test, RandomStream::FromSystem());
   output.Settle(events);
   protocols::Barrier(party);  // as Output::Settle wants
   JobResult result{.summary = Summary(events)};

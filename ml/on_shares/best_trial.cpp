@@ -1,9 +1,9 @@
 #include "ml/on_shares/best_trial.h"
 
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
-#include "base/secrets/random.h"
 #include "dp/laws/trial_law.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "ml/on_shares/correct_counts.h"
@@ -170,13 +170,13 @@ mpc::Cost ChooseCompetingCost(Index models, Index parameters) {
 }
 
 ArithShare BestTrial(mpc::Context& party, const StepPlan& plan, const TrialSelection& selection,
-                     const std::vector<ArithShare>& models, const OwnRecords& test) {
+                     const std::vector<ArithShare>& models, const OwnRecords& test, RandomStream stream) {
   const auto count = static_cast<Index>(models.size());
   Require(models.size() == selection.weights.size(), "BestTrial: a weight a model");
   const BoolShare competing = DrawCompeting(party, selection.weights);
   const AdditiveShare counts = Counts(party, plan, selection.test, models, test);
-  const StepNoise noise = CountNoise(RandomStream::FromSystem(), selection.sigma,
-                                     Sensitivity(plan.settings.fraction_bits), count);
+  const StepNoise noise =
+      CountNoise(std::move(stream), selection.sigma, Sensitivity(plan.settings.fraction_bits), count);
   const ArithShare scores = protocols::Reshare(party, AddNoise(counts, noise.values()));
   return ChooseCompeting(party, models, scores, competing);
 }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/secrets/random.h"
 #include "dp/record/record.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/step_plan.h"
@@ -39,13 +40,14 @@ struct TrialSelection {
 [[nodiscard]] mpc::Cost ChooseCompetingCost(mpc::Index models, mpc::Index parameters);
 
 /// The best of the models by how many of the holder's test records each classifies correctly, with the
-/// discrete Gaussian noise of all three parties, among those that DrawCompeting lets compete. Nothing is
-/// opened.
+/// discrete Gaussian noise of all three parties, among those that DrawCompeting lets compete. `stream` makes
+/// this party's noise: RandomStream::FromSystem() but in tests. Nothing is opened.
 /// Pre:    `plan` is one trial's, of which all others have network, loss and features; CheckRecords.
 /// Cost:   BestTrialCost. Throws: DataError as EncodeRecords; NetworkError, ProtocolError.
 [[nodiscard]] mpc::ArithShare BestTrial(mpc::Context& party, const StepPlan& plan,
                                         const TrialSelection& selection,
-                                        const std::vector<mpc::ArithShare>& models, const OwnRecords& test);
+                                        const std::vector<mpc::ArithShare>& models, const OwnRecords& test,
+                                        RandomStream stream);
 [[nodiscard]] mpc::Cost BestTrialCost(const StepPlan& plan, const TrialSelection& selection);
 
 }  // namespace trefoil::ml

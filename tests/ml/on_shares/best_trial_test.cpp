@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "dp/laws/trial_law.h"
+#include "ml/on_shares/correct_counts.h"
 #include "protocols/comparison/bit_conversion.h"
 #include "tests/reference/plain_classifier.h"
+#include "tests/support/fixed_key.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -153,7 +155,8 @@ TEST(BestTrial, IsTheOneThatAPlainCountFindsAtTheDeclaredCost) {
           return shares;
         },
         [&](mpc::Context& party, const std::vector<ArithShare>& shares) {
-          return BestTrial(party, plan, selection, shares, party.self() == 1 ? test : OwnRecords{});
+          return BestTrial(party, plan, selection, shares, party.self() == 1 ? test : OwnRecords{},
+                           RandomStream::FromSystem());
         });
     EXPECT_EQ(outcome.cost, Figures(BestTrialCost(plan, selection)));
     const auto same = [&](const RingMatrix& model) { return (model == outcome.value).all(); };
@@ -168,6 +171,67 @@ TEST(BestTrial, IsTheOneThatAPlainCountFindsAtTheDeclaredCost) {
     ASSERT_EQ(std::count(counts.begin(), counts.end(), *best), 1) << "another seed";
     EXPECT_TRUE(same(models.at(static_cast<std::size_t>(best - counts.begin()))));
   }
+}
+
+/// What makes a party's noise.
+RandomStream NoiseOf(int seed, int party) {
+  return RandomStream(FixedKey(static_cast<std::uint8_t>(3 * seed + party)));
+}
+
+/// Five trials, two and a half of which compete on average, and noise of as many records as set them apart.
+/// Against plain counts with the three parties' noise, among those that the same coins let compete.
+TEST(BestTrial, IsThatOfPlainCountsGivenTheSameNoiseAndCoins) {
+  constexpr Index kModels = 5;
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const OwnRecords test = MakeRecords(plan.settings, 8, 200);
+  const RingMatrix encoded = EncodeRecords(plan, test, AllRows(test), 200);
+  const LayerShape shape = ShapeOfWeights(plan);
+  const TrialSelection selection{
+      .test = {.holder = 1, .rows = 200}, .sigma = 40, .weights = dp::TrialLaw(kModels, 2.5)};
+  std::vector<RingMatrix> models;
+  for (std::uint64_t k = 0; k < kModels; ++k)
+    models.push_back(RandomSigned(40 + k, shape.inputs, shape.outputs, 18));
+  RingMatrix counts(kModels, 1);
+  for (Index k = 0; k < kModels; ++k) {
+    const auto correct = reference::PlainCorrect(plan, encoded, models[static_cast<std::size_t>(k)]);
+    counts(k, 0) = static_cast<Word>(correct) << plan.settings.fraction_bits;
+  }
+  const auto best_of = [](const RingMatrix& scores, const RingMatrix& competing) {
+    Index best = -1;
+    for (Index k = 0; k < kModels; ++k) {
+      if (competing(0, k) == 1 && (best < 0 || mpc::Signed(scores(k, 0)) > mpc::Signed(scores(best, 0))))
+        best = k;
+    }
+    return best;
+  };
+  int moved_by_noise = 0;
+  int moved_by_coins = 0;
+  for (const int seed : {60, 61, 62, 63, 64, 65, 66, 67}) {
+    const RingMatrix competing = Choices(Seed{static_cast<std::uint8_t>(seed)}, selection.weights, 1);
+    RingMatrix scores = counts;
+    for (int party = 0; party < 3; ++party) {
+      scores += CountNoise(NoiseOf(seed, party), selection.sigma,
+                           std::uint64_t{1} << plan.settings.fraction_bits, kModels)
+                    .values();
+    }
+    const Outcome outcome = RunOn(
+        Seed{static_cast<std::uint8_t>(seed)},
+        [&](mpc::Context& party) {
+          std::vector<ArithShare> shares;
+          for (const auto& model : models) shares.push_back(InsecureDeal(party, model));
+          return shares;
+        },
+        [&](mpc::Context& party, const std::vector<ArithShare>& shares) {
+          return BestTrial(party, plan, selection, shares, party.self() == 1 ? test : OwnRecords{},
+                           NoiseOf(seed, party.self()));
+        });
+    const Index best = best_of(scores, competing);
+    EXPECT_TRUE((outcome.value == models[static_cast<std::size_t>(best)]).all()) << seed;
+    moved_by_noise += best == best_of(counts, competing) ? 0 : 1;
+    moved_by_coins += best == best_of(scores, RingMatrix::Ones(1, kModels)) ? 0 : 1;
+  }
+  EXPECT_GT(moved_by_noise, 1);
+  EXPECT_GT(moved_by_coins, 1);
 }
 
 TEST(ScoreEvent, IsOfOneNumberThatARecordMovesByOne) {
