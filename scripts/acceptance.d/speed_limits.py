@@ -45,7 +45,7 @@ WORKS = [
     Work("dpsgd_step", "128x784x10", 100, {"loopback": 3.5, "lan": 5.5, "wan": 230}, 450_000, True, forms=True),
     Work("inverse_sqrt", "128", 100, {"loopback": 2.5, "lan": 4.5, "wan": 220}, sustained=True, forms=True),
     Work("clip_factor", "128", 100, {"loopback": 1.5, "lan": 2, "wan": 100}, sustained=True, forms=True),
-    Work("compare", "100000", 10, {"loopback": 7, "lan": 28, "wan": 420}, 2_900_000, forms=True),
+    Work("compare", "100000", 10, {"loopback": 7, "lan": 28, "wan": 420}, 2_900_000),
     Work("noisy_sum", "1000000", 10, {"loopback": 60}, sustained=True, sustained_limit=300),
     Work("multiply_truncate", "1000000", 10, {"loopback": 60, "lan": 85}, 22_000_000),
     Work("matmul", "128x784x10", 50, {"loopback": 1.4}),
