@@ -40,7 +40,9 @@ TEST(Agree, BeginsARunThatNobodyKnows) {
 
 // Plans of jobs of calls count it.
 TEST(ClaimText, OfARunOfCallsThatBeginsHasTheLengthThatPlansHave) {
-  EXPECT_EQ(ToText(RunClaim{.anew = true}).size(), jobs::kBytesOfNewRun);
+  RunClaim claim;
+  claim.anew = true;
+  EXPECT_EQ(ToText(claim).size(), jobs::kBytesOfNewRun);
 }
 
 TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
