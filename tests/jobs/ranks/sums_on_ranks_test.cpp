@@ -130,7 +130,9 @@ class SumsOnRanksTest : public testing::Test {
     job->UseRanks(static_cast<int>(outcome.sent.size()));
     auto planned = job->Plan({}).forms.at(0).cost.bytes_sent;
     const auto keys = ml::SessionCost().total().bytes_sent;
-    for (std::size_t party = 0; party < planned.size(); ++party) planned[party] -= keys[party];
+    // Where there are calls rank 0's output agrees on their run, which this one does not.
+    const std::uint64_t agreement = job->Calls() > 0 ? 2 * (sizeof(std::uint64_t) + kBytesOfNewRun) : 0;
+    for (std::size_t party = 0; party < planned.size(); ++party) planned[party] -= keys[party] + agreement;
     for (const auto& lane : outcome.sent) EXPECT_EQ(lane, planned);
     for (const auto& lane : outcome.ends) {
       for (const auto& end : lane) EXPECT_FALSE(end);
