@@ -9,6 +9,7 @@ CHECKS=(
   "loopback: over TLS the least of three medians of every operation within its limit at that minute's peak, bytes within theirs, the faster form chosen"
   "lan: the same"
   "wan: the same"
+  "sum: noisy sums of 1,000,000 numbers on loopback, 60 ms where noise is drawn ahead, 300 ms sustained, likewise"
   "epochs: MNIST, raw pixels, 10 epochs, batch 1024, owner-poisson: 40 s on loopback, 60 s on the LAN, 12 min on the WAN"
   "narrow: MNIST's rows in 5 bytes a number, in turns with a program of 0.1 (TREFOIL_BEFORE): medians of three runs at most 0.65 of its bytes and half a point apart, WAN time of ten epochs at most 0.7"
   "memory: of a party with MNIST below 1.5 GiB in public mode, below 300 MiB in owner-poisson"
@@ -40,6 +41,8 @@ told() {
 TEN_EPOCHS=(--set training.steps=586 --set training.expected_batch=1024 --set training.max_batch_per_owner=466)
 
 check_loopback() { within_limits loopback; }
+
+check_sum() { within_limits loopback --sums; }
 
 on_network() {
   needs_netsim
