@@ -73,7 +73,7 @@ check_netsim() {
 # says: what owners or teachers train (adult-average, mnist-pate) and the checks of deposits (heart, demo-owners).
 declare -A PLANNED_CONFIGS=(
   [adult]=300 [adult-descent]=100 [adult-histogram]=0 [adult-least-squares]=0 [adult-statistics]=0 [adult-vertical]=100
-  [audit]=120 [cifar-scatter]=8 [demo]=100 [imdb]=24 [mnist]=40 [mnist-hog]=40 [mnist-pea]=40 [mnist-scatter]=40 [sum]=0 [tune]=20
+  [audit]=120 [cifar-scatter]=8 [demo]=100 [imdb]=24 [mnist]=40 [mnist-hog]=40 [mnist-pea]=40 [mnist-scatter]=40 [sum]=0 [tune]=40
 )
 
 # has_data_of CONFIG: whether its data are there, or the program makes them.
