@@ -447,25 +447,28 @@ TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
   }
 }
 
+/// The errors of a batch of which each number is known modulo 2^bits alone.
+RingMatrix ErrorsOf(const StepPlan& plan, const OwnRecords& records, const RingMatrix& weights, int bits) {
+  return RunOn(
+             Seed{9},
+             [&](mpc::Context& party) {
+               return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
+                                InsecureDeal(party, weights)};
+             },
+             [&](mpc::Context& party, const auto& in) {
+               const mpc::FixedShare start(in.second, plan.settings.fraction_bits);
+               const auto logits = BatchLogits(party, in.first, start);
+               return PredictionErrors(party, plan, in.first, logits).ring();
+             })
+      .value;
+}
+
 /// The sigmoid needs log2 P + s_x + f bits of a logit, and not one less.
 TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsTheSigmoidTakes) {
   const StepPlan plan = PlanFor(Loss::kOneVsRest);
   const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
   const RingMatrix weights = RandomSigned(10, plan.settings.features + 1, plan.columns, 19);
-  const auto errors_of = [&](int bits) {
-    return RunOn(
-               Seed{9},
-               [&](mpc::Context& party) {
-                 return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
-                                  InsecureDeal(party, weights)};
-               },
-               [&](mpc::Context& party, const auto& in) {
-                 const mpc::FixedShare start(in.second, plan.settings.fraction_bits);
-                 const auto logits = BatchLogits(party, in.first, start);
-                 return PredictionErrors(party, plan, in.first, logits).ring();
-               })
-        .value;
-  };
+  const auto errors_of = [&](int bits) { return ErrorsOf(plan, records, weights, bits); };
   const RingMatrix whole = errors_of(63);
   const int needed = plan.activation.series->log2_period + 2 * plan.settings.fraction_bits;
   ASSERT_LE(needed, plan.row_bits);
@@ -484,18 +487,7 @@ TEST_P(ExactStepTest, NeedsAsManyBitsOfRowsAsATruncatedLogitTakes) {
   const auto errors_of = [&](int bits) {
     StepPlan narrow = plan;
     narrow.activation.row_bits = bits;
-    return RunOn(
-               Seed{9},
-               [&](mpc::Context& party) {
-                 return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
-                                  InsecureDeal(party, weights)};
-               },
-               [&](mpc::Context& party, const auto& in) {
-                 const mpc::FixedShare start(in.second, plan.settings.fraction_bits);
-                 const auto logits = BatchLogits(party, in.first, start);
-                 return PredictionErrors(party, narrow, in.first, logits).ring();
-               })
-        .value;
+    return ErrorsOf(narrow, records, weights, bits);
   };
   const RingMatrix whole = errors_of(64);
   EXPECT_TRUE((errors_of(kBits + 2) == whole).all());

@@ -132,6 +132,12 @@ TEST(ChooseCompeting, TakesTheBestOfThoseThatCompete) {
   }
 }
 
+std::vector<ArithShare> DealAll(mpc::Context& party, const std::vector<RingMatrix>& models) {
+  std::vector<ArithShare> shares;
+  for (const auto& model : models) shares.push_back(InsecureDeal(party, model));
+  return shares;
+}
+
 /// Where all compete and the noise is a hundredth of a record, the best is the one that a plain count finds;
 /// a linear model of two or three classes, and a network.
 TEST(BestTrial, IsTheOneThatAPlainCountFindsAtTheDeclaredCost) {
@@ -148,12 +154,7 @@ TEST(BestTrial, IsTheOneThatAPlainCountFindsAtTheDeclaredCost) {
     for (std::uint64_t k = 0; k < 4; ++k)
       models.push_back(RandomSigned(40 + k, shape.inputs, shape.outputs, 18));
     const Outcome outcome = RunOn(
-        Seed{37},
-        [&](mpc::Context& party) {
-          std::vector<ArithShare> shares;
-          for (const auto& model : models) shares.push_back(InsecureDeal(party, model));
-          return shares;
-        },
+        Seed{37}, [&](mpc::Context& party) { return DealAll(party, models); },
         [&](mpc::Context& party, const std::vector<ArithShare>& shares) {
           return BestTrial(party, plan, selection, shares, party.self() == 1 ? test : OwnRecords{},
                            RandomStream::FromSystem());
@@ -215,12 +216,7 @@ TEST(BestTrial, IsThatOfPlainCountsGivenTheSameNoiseAndCoins) {
                     .values();
     }
     const Outcome outcome = RunOn(
-        Seed{static_cast<std::uint8_t>(seed)},
-        [&](mpc::Context& party) {
-          std::vector<ArithShare> shares;
-          for (const auto& model : models) shares.push_back(InsecureDeal(party, model));
-          return shares;
-        },
+        Seed{static_cast<std::uint8_t>(seed)}, [&](mpc::Context& party) { return DealAll(party, models); },
         [&](mpc::Context& party, const std::vector<ArithShare>& shares) {
           return BestTrial(party, plan, selection, shares, party.self() == 1 ? test : OwnRecords{},
                            NoiseOf(seed, party.self()));
