@@ -160,6 +160,8 @@ class Output {
   virtual void Announce(const Events& executed, int steps) = 0;
   /// What the operator should know at once.
   virtual void Warn(const std::string& /*line*/) {}
+  /// What an operator who looks for it should find.
+  virtual void Log(const std::string& /*line*/) {}
   /// After each step, and once before the first.
   virtual void Step(const ml::StepReport& report) = 0;
 

@@ -31,6 +31,7 @@ class JobOutput final : public jobs::Output {
   }
   void ChargeTo(const std::vector<jobs::Population>& populations) override { budget_.ChargeTo(populations); }
   void Warn(const std::string& line) override { session_.Warn(line); }
+  void Log(const std::string& line) override { session_.Log(line); }
   void Step(const ml::StepReport& report) override;
   jobs::BegunCalls ResumeCalls(mpc::Context& party) override;
   void BeginCall(int call) override;

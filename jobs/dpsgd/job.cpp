@@ -43,6 +43,12 @@ void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
                     ": [data] query: found a query, expected files, for a job with features.standardise");
 }
 
+/// In the units of plan's --rtt-ms and --mbit.
+std::string LinkLine(const protocols::Link& link, protocols::Form form) {
+  return fmt::format("links: round trip {:.2f} ms, {:.0f} Mbit/s, as measured; comparisons in {} form",
+                     2e3 * link.message_seconds, 8e-6 * link.bytes_per_second, protocols::NameOf(form));
+}
+
 class DpsgdJob : public Job {
  public:
   explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {
@@ -311,6 +317,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
   ml::TrainingHooks hooks{
       .on_step = [&](const ml::StepReport& report) { output.Step(report); },
       .on_record = [&](const dp::TrainingRecord& record) { output.Settle(record.events); },
+      .on_link = [&](const protocols::Link& link, protocols::Form form) { output.Log(LinkLine(link, form)); },
       .on_plan = [&](const dp::TrainingRecord& plan,
                      const dp::TrainingRecord& before) { output.Reserve(plan.events, before.events); },
       .before_steps = [&](const dp::TrainingRecord& record,

@@ -229,7 +229,9 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   CheckRanks(settings, rank_count);
   CheckInputs(settings, own, hooks, held_out, resumption, deposited, batch, party.self());
   auto initialisation = InitialisationOf(settings);
-  StepPlan plan = FasterPlan(settings, rows, protocols::MeasureLink(party));
+  const auto link = protocols::MeasureLink(party);
+  StepPlan plan = FasterPlan(settings, rows, link);
+  if (hooks.on_link) hooks.on_link(link, plan.activation.options.form);
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;

@@ -17,6 +17,7 @@
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
 #include "mpc/ranks.h"
+#include "protocols/cost_model.h"
 
 namespace trefoil::ml {
 
@@ -155,6 +156,9 @@ struct TrainingHooks {
   /// When all steps are done. No evaluation and no weights are opened to anybody, or given out, before all
   /// three have returned from this.
   std::function<void(const dp::TrainingRecord&)> on_record;
+  /// Once the links are measured, and the form of comparison is chosen, by them where the settings leave it
+  /// open.
+  std::function<void(const protocols::Link&, protocols::Form)> on_link{};
   /// Once it is fixed what the run will have executed in the end; and what its earlier sessions executed. No
   /// party sends anything of its records before all three have returned from this.
   std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};

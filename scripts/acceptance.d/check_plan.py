@@ -4,6 +4,7 @@
 Usage: check_plan.py TREFOIL FOLDER RTT_MS MBIT [RANKS [PLAN OPTION ...]]
        check_plan.py --speed TREFOIL RTT_MS MBIT FOLDER ...     prints what plan's --speed is of this machine: the geometric mean of
            planned over measured time of these runs
+       check_plan.py --round-trip FOLDER ...    prints the median of the milliseconds that party 0 of these trainings measured
   FOLDER   has job.toml and party-0/out, party-1/out and party-2/out
   RANKS    of each party, by default 1. The plan is for a host each; here all compute on one, so that the seconds that one
            rank is planned to compute count as often as there are ranks, and each has its share of the link.
@@ -46,7 +47,15 @@ def speed_of(trefoil, rtt, mbit, folders):
     return math.exp(statistics.mean(logarithms))
 
 
+def round_trip_of(folders):
+    logs = [(pathlib.Path(folder) / "party-0/out/party.log").read_text() for folder in folders]
+    return statistics.median(float(re.search(r"links: round trip ([\d.]+) ms", log)[1]) for log in logs)
+
+
 def main():
+    if sys.argv[1] == "--round-trip":
+        print(f"{round_trip_of(sys.argv[2:]):.2f}")
+        return 0
     if sys.argv[1] == "--speed":
         print(f"{speed_of(*sys.argv[2:5], sys.argv[5:]):.2f}")
         return 0

@@ -74,11 +74,16 @@ check_plan() {
   scripts/setup && scripts/build release trefoil && netsim || return
   local profile name line figures status=0 trainings=(demo latency public network) speed
   for name in "${trainings[@]}"; do run_planned loopback "$name" || return; done
+  measured_link loopback "${trainings[@]/#/$work/plan-loopback-}" || return
   speed=$(speed_of "${trainings[@]/#/$work/plan-loopback-}") || return
   figures="speed $speed; "
   for profile in loopback lan wan; do
+    if [ "$profile" != loopback ]; then
+      for name in "${trainings[@]}"; do run_planned "$profile" "$name" || return; done
+      measured_link "$profile" "${trainings[@]/#/$work/plan-$profile-}" || return
+    fi
+    figures+="$profile: round trip ${LINKS[$profile]% *} ms; "
     for name in "${trainings[@]}"; do
-      [ "$profile" = loopback ] || run_planned "$profile" "$name" || return
       line=$(compared "$profile" "$name" "$work/plan-$profile-$name") || status=1
       echo "$line"
       figures+="$line; "

@@ -144,6 +144,8 @@ all_planned() {
     netsim_runs "$profile" >&2 || status=1
     run_wide "$profile" || return
     for name in "${names[@]}"; do run_config "$profile" "$name" || return; done
+    measured_link "$profile" "$work"/plan-"$profile"-{adult,audit,demo,mnist,mnist-hog,mnist-scatter} || return
+    echo "$profile: round trip ${LINKS[$profile]% *} ms"
     if [ "$profile" = loopback ]; then
       speed=$(speed_of "$work"/scale-{net,plan}-loopback/ranks-1 "${names[@]/#/$work/plan-loopback-}") || return
       echo "speed $speed"
