@@ -13,7 +13,7 @@ CHECKS=(
 )
 
 # Rank 0 reads and hashes all rows once, which is not to count as much as steps do.
-TALL=(--set training.steps=40 --set training.expected_batch=24576 --set training.max_batch_per_owner=9000)
+TALL=(--set training.steps=80 --set training.expected_batch=24576 --set training.max_batch_per_owner=9000)
 TURNS=(--time --turns 3)
 SHORT=(--set training.steps=60)
 BULK=(--set training.comparison=bulk)
