@@ -9,11 +9,11 @@ every rank, and few of them, after which accuracy is still a matter of chance (M
 threads do not compete. A machine's speed drifts: with --turns T all numbers of ranks are run T times in turns, every
 other turn backwards, and of processor times the middle one of the turns' ratios counts, of accuracies the middle one.
 
-Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--random]
+Usage: rank_training.py TREFOIL JOB FOLDER [R ...] [--data DATA] [--set KEY=VALUE ...] [--time] [--turns T] [--any-accuracy]
                         [--network NETSIM lan|wan HOSTS]
 The first turn's runs are in FOLDER/ranks-R, further ones' in FOLDER/turn-T/ranks-R; those that finished with the same
-job, data and options are not repeated. With --random, of data that nothing can be learnt from, accuracy is not
-compared. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at
+job, data and options are not repeated. With --any-accuracy it is not compared: of data that nothing can be learnt from,
+or after so few steps that it is chance. With --network the parties are in the namespaces of the network simulator that NETSIM is the program of, at
 HOSTS, and no accuracy is known. Prints a line a number of ranks; exit code 0 if all is as it has to be, 1 otherwise.
 """
 
@@ -44,7 +44,7 @@ def read_options():
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--turns", type=int, default=1)
-    parser.add_argument("--random", action="store_true")
+    parser.add_argument("--any-accuracy", action="store_true")
     parser.add_argument("--network", nargs=3, metavar=("NETSIM", "PROFILE", "HOSTS"))
     return parser.parse_args()
 
@@ -149,7 +149,7 @@ def main():
         bytes_ratio = max(of_lane * ranks / of_one for run in runs for lane, _ in run[3] for of_lane, of_one in zip(lane, sent, strict=True))
         first, *others = shares(runs, alone)
         holds = (all(run[0] == alone[0][0] for run in runs)
-                 and (accuracy is None or options.random or options.time or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
+                 and (accuracy is None or options.any_accuracy or options.time or middle(runs, lambda run: run[1]) >= accuracy - POINTS)
                  and bytes_ratio <= WITHIN and (max(first, *others) <= WITHIN or not options.time))
         right = right and holds
         print(f"{text_of(ranks, runs)}, of an R-th of one rank's bytes {100 * bytes_ratio:.0f} %, "

@@ -31,7 +31,7 @@ rank_training() {
   python3 -B "$helpers/rank_training.py" build/bin/trefoil "$2" "$work/scale-$1" "${@:3}"
 }
 mnist_ranks() { rank_training "$1" configs/mnist.toml "${@:2}"; }
-wide_ranks() { rank_training "$1" "$helpers/wide.toml" "${@:2}" --random --data "$work/images/wide"; }
+wide_ranks() { rank_training "$1" "$helpers/wide.toml" "${@:2}" --any-accuracy --data "$work/images/wide"; }
 
 # over_network lan|wan: options of rank_training.
 over_network() { echo --network "$work/netsim" "$1" "$netsim_hosts"; }
@@ -40,7 +40,7 @@ over_network() { echo --network "$work/netsim" "$1" "$netsim_hosts"; }
 netsim_runs() {
   local network=()
   [ "$1" = loopback ] || read -ra network < <(over_network "$1")
-  mnist_ranks "net-$1" 2 "${SHORT[@]}" "${BULK[@]}" "${network[@]}"
+  mnist_ranks "net-$1" 2 --any-accuracy "${SHORT[@]}" "${BULK[@]}" "${network[@]}"
 }
 
 check_training() { scale_ready && gathered mnist_ranks training 2 4; }
