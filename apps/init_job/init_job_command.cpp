@@ -89,10 +89,13 @@ int InitJob(const InitJobOptions& options) {
   const auto epsilons = job->Epsilons();
   std::cout << fmt::format(
       "\n{}: job {}, epsilon {}, delta {}; {}\n{}: the answers, for "
-      "--answers\n"
-      "Next: trefoil plan --job {}\n",
+      "--answers\n",
       out.string(), job->name(), jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
-      jobs::DeltaText(job->delta()), job->Title(), kept.string(), out.string());
+      jobs::DeltaText(job->delta()), job->Title(), kept.string());
+  if (const auto& unasked = session.Unasked(); !unasked.empty())
+    std::cout << fmt::format("Not asked, and changed in {}:\n  {}\n", out.string(),
+                             fmt::join(unasked, "\n  "));
+  std::cout << fmt::format("Next: trefoil plan --job {}\n", out.string());
   for (const auto& line : jobs::AdviceOn(*job, epsilons)) std::cout << "Note: " << line << '\n';
   return kDone;
 }
@@ -103,9 +106,8 @@ void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<InitJobOptions>();
   options->types = types;
   auto* command = program.add_subcommand("init-job",
-                                         "Draft a job for a table by questions. Nothing of its values or "
-                                         "rows gets into the job without a yes "
-                                         "that says so");
+                                         "Draft a job for a table by six questions. Nothing of its values or "
+                                         "rows gets into the job without a yes that says so");
   command
       ->add_option(
           "DATA", options->data,

@@ -32,6 +32,9 @@ std::string Session::Ask(const jobs::Question& question) {
   const auto known = known_.find(question.key);
   if (known != known_.end()) {
     answer = known->second;
+  } else if (!question.setting.empty()) {
+    answer = question.proposal;
+    unasked_.push_back(fmt::format("{} = {}: {}", question.setting, answer, question.text));
   } else if (!question.proposal.empty() && (question.agreed || yes_)) {
     if (!question.agreed)
       out_ << fmt::format("{}\n  {}{}\n", question.text, question.proposal,
@@ -52,7 +55,7 @@ std::string Session::Prompt(const jobs::Question& question) {
                                               question.proposal)
                                 : fmt::format("  Enter: {}", question.proposal));
   while (true) {
-    out_ << (plain ? "  yes > " : " > ") << std::flush;
+    out_ << (plain ? "  yes or no > " : " > ") << std::flush;
     std::string line;
     if (!std::getline(in_, line))
       throw ConfigError(
@@ -62,13 +65,17 @@ std::string Session::Prompt(const jobs::Question& question) {
     const bool taken =
         !question.proposal.empty() && (answer == "yes" || (answer.empty() && !question.publishes));
     if (taken) return question.proposal;
-    if (!answer.empty()) return answer;
-    out_ << (question.publishes ? "  Only yes makes it public.\n" : "  An answer is needed.\n");
+    // To what would become public a no is no answer of one's own, such as a mark of missing values.
+    const bool denied = question.publishes && !plain && answer == "no";
+    if (!answer.empty() && !denied) return answer;
+    out_ << (denied               ? "  Then an answer of your own, or an end here (Ctrl-C).\n"
+             : question.publishes ? "  Only yes makes it public.\n"
+                                  : "  An answer is needed.\n");
   }
 }
 
 void Session::Refuse(const jobs::Question& question, const std::string& cause) {
-  if (known_.contains(question.key) || yes_ || question.agreed)
+  if (known_.contains(question.key) || yes_ || question.agreed || !question.setting.empty())
     throw ConfigError(fmt::format("answer \"{}\": {}", question.key, cause));
   out_ << "  " << cause << '\n';
 }

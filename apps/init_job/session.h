@@ -29,6 +29,8 @@ class Session : public jobs::Interview {
   [[nodiscard]] std::string AnswersToml() const;
   /// The keys of known answers to which there was no question.
   [[nodiscard]] std::vector<std::string> Unused() const;
+  /// "KEY = VALUE: MEANING" for each key of the job whose proposal was taken without a question.
+  [[nodiscard]] const std::vector<std::string>& Unasked() const { return unasked_; }
 
  private:
   [[nodiscard]] std::string Prompt(const jobs::Question& question);
@@ -39,6 +41,7 @@ class Session : public jobs::Interview {
   Answers known_;
   bool yes_;
   std::vector<std::pair<std::string, std::string>> taken_;
+  std::vector<std::string> unasked_;
 };
 
 }  // namespace trefoil::apps

@@ -11,9 +11,13 @@ struct Question {
   std::string key;         ///< in a file of answers
   std::string text;        ///< what is asked, in one line or several
   std::string proposal{};  ///< an answer as good as the user's own; empty: there is none
+  std::string note{};      ///< what is said behind the proposal where one question lists several
   bool publishes = false;  ///< whether the proposal tells of the file: it is taken on a yes only
   bool agreed = false;     ///< whether the user has said yes to it already
   bool kept = true;        ///< whether the answer belongs in a file of answers
+  /// The job file's key for it, where nobody is asked: the proposal, which tells nothing of the file, is
+  /// taken unless the answer is known beforehand, and `text` says what it means.
+  std::string setting{};
 };
 
 /// Whoever answers.

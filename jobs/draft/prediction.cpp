@@ -67,10 +67,13 @@ Question TargetQuestion(const data::ColumnSketch& label) {
                           "error.\nOr classes, in the order of {}; another spelling follows \"or\".",
                           label.name, ends, classes),
       .proposal = TargetText(label),
+      .note = fmt::format("; the range of {}, a number{}; or classes, in the order of {}", label.name, ends,
+                          classes),
       .publishes = true};
 }
 
 Question ClassesQuestion(const data::ColumnSketch& label) {
+  const auto other = label.numbers ? fmt::format("; or \"{}\", a number's range", TargetText(label)) : "";
   return {
       .key = "classes",
       .text = fmt::format(
@@ -78,19 +81,8 @@ Question ClassesQuestion(const data::ColumnSketch& label) {
           "no or n.\nOr \"{}\": a number within this range is predicted; others are an error.",
           label.name, RareText(label), label.numbers ? TargetText(label) : "target LOW HIGH"),
       .proposal = ClassesText(label),
+      .note = fmt::format("{}; the values of {} in this order{}", RareText(label), label.name, other),
       .publishes = true};
-}
-
-Question PredictionQuestion(const data::ColumnSketch& label, Interview& interview) {
-  const bool many = HasManyValues(label);
-  if (label.numbers && (many || !label.whole || AreRatings(label))) return TargetQuestion(label);
-  if (many && !interview.Knows("classes")) {
-    throw ConfigError(
-        fmt::format("label: column \"{}\" has more than {} texts, expected numbers, or classes; an answer "
-                    "\"classes\" names others",
-                    label.name, kMaxClasses));
-  }
-  return ClassesQuestion(label);
 }
 
 Prediction PredictionOf(const std::string& answer) {
@@ -112,9 +104,21 @@ Prediction PredictionOf(const std::string& answer) {
 
 }  // namespace
 
-Prediction AskPrediction(const data::ColumnSketch& label, Interview& interview) {
+Question PredictionQuestion(const data::ColumnSketch& label, const Interview& interview) {
   CheckLabel(label);
-  return AskFor(interview, PredictionQuestion(label, interview), PredictionOf);
+  const bool many = HasManyValues(label);
+  if (label.numbers && (many || !label.whole || AreRatings(label))) return TargetQuestion(label);
+  if (many && !interview.Knows("classes")) {
+    throw ConfigError(
+        fmt::format("label: column \"{}\" has more than {} texts, expected numbers, or classes; an answer "
+                    "\"classes\" names others",
+                    label.name, kMaxClasses));
+  }
+  return ClassesQuestion(label);
+}
+
+Prediction AskPrediction(const Question& question, Interview& interview) {
+  return AskFor(interview, question, PredictionOf);
 }
 
 std::string PredictionToml(const std::string& column, const Prediction& prediction) {

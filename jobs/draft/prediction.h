@@ -15,12 +15,15 @@ struct Prediction {
   std::optional<data::TargetRange> target{};
 };
 
-/// Asks for the classes of a label, or the range of its numbers. A range is proposed of numbers that are not
-/// whole, of more than 20 whole ones, and of ratings: six or more of which the smallest and the largest are
-/// rare, each in less than a quarter of the rows that the most frequent one has; else the values as classes,
-/// and each question names the other form. Throws ConfigError as Interview, and for a label with missing
-/// values, of one value, or of too many texts.
-[[nodiscard]] Prediction AskPrediction(const data::ColumnSketch& label, Interview& interview);
+/// The question for the classes of a label, or the range of its numbers. A range is proposed of numbers that
+/// are not whole, of more than 20 whole ones, and of ratings: six or more of which the smallest and the
+/// largest are rare, each in less than a quarter of the rows that the most frequent one has; else the values
+/// as classes, and text and note name the other form. Throws ConfigError for a label with missing values, of
+/// one value, or of too many texts.
+[[nodiscard]] Question PredictionQuestion(const data::ColumnSketch& label, const Interview& interview);
+
+/// Throws ConfigError as Interview.
+[[nodiscard]] Prediction AskPrediction(const Question& question, Interview& interview);
 
 /// [data.target] or [data.label] of a job file.
 [[nodiscard]] std::string PredictionToml(const std::string& column, const Prediction& prediction);

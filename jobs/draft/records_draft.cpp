@@ -34,27 +34,32 @@ std::string NamesOf(const data::TableSketch& table) {
   return ValuesText(names);
 }
 
-/// How the file is written is asked in one question.
-void AskForm(const data::TableSketch& table, Interview& interview) {
-  const auto& [separator, encoding] = table.form.dialect;
+std::string FormText(const data::FileForm& form) {
+  if (form.query) return "what a query gives";
+  const auto& [separator, encoding] = form.dialect;
   const char* encodings[] = {"UTF-8", "Latin-1", "Windows-1252"};
-  std::string form = fmt::format(
-      "{} between fields, decimal {}, {}{}", separator == '\t' ? "tab" : fmt::format("'{}'", separator),
-      table.form.decimal == ',' ? "comma" : "point", table.form.header ? "a header" : "no header",
-      encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "");
-  if (table.form.query) form = "what a query gives";
-  const Question question{
-      .key = "file",
-      .text = fmt::format("How the table is written. It has {} columns: {}.\n"
-                          "This becomes public in the job, as the kinds of its columns do.{}",
-                          table.columns.size(), NamesOf(table),
-                          table.form.query ? "" : " (Wrong? --header yes|no)"),
-      .proposal = form,
-      .publishes = true};
+  return fmt::format("{} between fields, decimal {}, {}{}",
+                     separator == '\t' ? "tab" : fmt::format("'{}'", separator),
+                     form.decimal == ',' ? "comma" : "point", form.header ? "a header" : "no header",
+                     encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "");
+}
+
+/// How the file is written is one question.
+Question FormQuestion(const data::TableSketch& table) {
+  return {.key = "file",
+          .text = fmt::format("How the table is written. It has {} columns: {}.\n"
+                              "This becomes public in the job, as the kinds of its columns do.{}",
+                              table.columns.size(), NamesOf(table),
+                              table.form.query ? "" : " (Wrong? --header yes|no)"),
+          .proposal = FormText(table.form),
+          .publishes = true};
+}
+
+void AskForm(const Question& question, Interview& interview) {
   AskFor(interview, question, [&](const std::string& answer) {
-    if (answer != form)
-      throw ConfigError(
-          fmt::format("file: found \"{}\", expected yes to \"{}\", or an end here (Ctrl-C)", answer, form));
+    if (answer != question.proposal)
+      throw ConfigError(fmt::format("file: found \"{}\", expected yes to \"{}\", or an end here (Ctrl-C)",
+                                    answer, question.proposal));
     return true;
   });
 }
@@ -63,9 +68,12 @@ const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& in
   // A separator at each line's end makes a column without values.
   const auto has_values = [](const auto& column) { return column.more_values || !column.values.empty(); };
   const auto last = std::find_if(table.columns.rbegin(), table.columns.rend(), has_values);
-  const Question question{.key = "label",
-                          .text = "Which column is to be predicted?",
-                          .proposal = last == table.columns.rend() ? table.columns.back().name : last->name};
+  const Question question{
+      .key = "label",
+      .text = fmt::format("The table has {} columns: {} ({}).{}\nWhich is to be predicted?",
+                          table.columns.size(), NamesOf(table), FormText(table.form),
+                          table.form.query ? "" : " Wrong? --header yes|no"),
+      .proposal = last == table.columns.rend() ? table.columns.back().name : last->name};
   return AskFor(interview, question, [&](const std::string& answer) -> const data::ColumnSketch& {
     const auto* found = Find(table, answer);
     if (found == nullptr)
@@ -75,73 +83,74 @@ const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& in
   });
 }
 
-std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& interview) {
+Question MissingQuestion(const data::TableSketch& table) {
   const auto& found = table.form.missing;
-  const Question question{
-      .key = "missing",
-      .text =
-          "How missing values are written, with a comma between several ways; of columns with marks of "
-          "their own those count.",
-      .proposal = found.empty() ? "?" : ValuesText(found),
-      .publishes = !found.empty()};
-  return AskFor(interview, question, [](const std::string& answer) { return ParseValues(answer).values; });
+  return {.key = "missing",
+          .text =
+              "How missing values are written, with a comma between several ways; of columns with marks of "
+              "their own those count.",
+          .proposal = found.empty() ? "?" : ValuesText(found),
+          .note = "; how missing values are written",
+          .publishes = !found.empty()};
 }
 
 Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
+  const auto proposal = ColumnProposal(column, rows);
+  const bool category = proposal.find("category ") != std::string::npos;
   return {.key = "column " + column.name,
           .text = fmt::format("Column {}: {}", column.name, kColumnAnswers),
-          .proposal = ColumnProposal(column, rows),
+          .proposal = proposal,
+          .note = (category ? RareText(column) : "") + (proposal == "ignore" ? "" : RareMarkText(column)),
           .publishes = true};
 }
 
-const data::ColumnSketch& SketchOf(const data::TableSketch& table, const Question& question) {
-  return *Find(table, question.key.substr(question.key.find(' ') + 1));
-}
-
-/// Whether all proposals for columns may become public as they are.
-bool AskColumns(const std::vector<Question>& questions, const data::TableSketch& table,
-                Interview& interview) {
-  const auto known = [&](const Question& question) { return interview.Knows(question.key); };
-  if (std::all_of(questions.begin(), questions.end(), known)) return true;
-  std::string text = "Columns as the file suggests them, values and numbers rounded:\n";
-  for (const auto& question : questions) {
-    const auto& column = SketchOf(table, question);
-    const bool category = question.proposal.find("category ") != std::string::npos;
-    text += fmt::format("  {}: {}{}{}\n", column.name, question.proposal, category ? RareText(column) : "",
-                        question.proposal == "ignore" ? "" : RareMarkText(column));
-  }
-  const Question all{.key = "columns",
-                     .text = text + "With yes all of this becomes public; with no each column is asked.",
-                     .proposal = "yes",
-                     .publishes = true,
-                     .kept = false};
-  return AskFor(interview, all, [](const std::string& answer) {
-    if (answer != "yes" && answer != "no")
-      throw ConfigError("columns: found \"" + answer + "\", expected yes or no");
-    return answer == "yes";
-  });
-}
-
-std::vector<data::Column> AskEach(const data::TableSketch& table, const data::ColumnSketch& label,
-                                  Interview& interview) {
+std::vector<Question> ColumnQuestions(const data::TableSketch& table, const data::ColumnSketch& label,
+                                      const Interview& interview) {
   std::vector<Question> questions;
+  std::vector<const data::ColumnSketch*> columns;
   for (const auto& column : table.columns) {
-    if (&column != &label) questions.push_back(ColumnQuestion(column, table.rows));
+    if (&column == &label) continue;
+    questions.push_back(ColumnQuestion(column, table.rows));
+    columns.push_back(&column);
   }
   // Nothing is answered yet, and nothing else would be learned from.
   const auto open = [&](const Question& question) {
     return question.proposal == "ignore" && !interview.Knows(question.key);
   };
   if (std::all_of(questions.begin(), questions.end(), open)) {
-    for (auto& question : questions) {
-      const auto& column = SketchOf(table, question);
-      if (column.prose && (column.more_values || column.values.size() > 1)) question.proposal = "text";
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const auto& column = *columns[k];
+      if (column.prose && (column.more_values || column.values.size() > 1)) questions[k].proposal = "text";
     }
   }
-  const bool agreed = AskColumns(questions, table, interview);
+  return questions;
+}
+
+/// One question, whether the proposals of all these may become public as they are: of those that neither are
+/// agreed to nor have a known answer, where there are several.
+void AskTogether(const std::string& key, const std::string& head, const std::string& tail,
+                 std::vector<Question*> questions, Interview& interview) {
+  std::erase_if(questions, [&](const Question* one) { return one->agreed || interview.Knows(one->key); });
+  if (questions.size() < 2) return;
+  std::string text = head;
+  for (const auto* one : questions) text += fmt::format("  {}: {}{}\n", one->key, one->proposal, one->note);
+  const Question question{
+      .key = key, .text = text + tail, .proposal = "yes", .publishes = true, .kept = false};
+  const bool agreed = AskFor(interview, question, [&](const std::string& answer) {
+    if (answer != "yes" && answer != "no")
+      throw ConfigError(fmt::format("{}: found \"{}\", expected yes or no", key, answer));
+    return answer == "yes";
+  });
+  for (auto* one : questions) one->agreed = agreed;
+}
+
+std::vector<data::Column> AskColumns(std::vector<Question>& questions, Interview& interview) {
+  std::vector<Question*> all;
+  for (auto& question : questions) all.push_back(&question);
+  AskTogether("columns", "Columns as the file suggests them, values and numbers rounded:\n",
+              "With yes all of this becomes public; with no each column is asked.", all, interview);
   std::vector<data::Column> columns;
-  for (auto& question : questions) {
-    question.agreed = agreed;
+  for (const auto& question : questions) {
     const auto name = question.key.substr(question.key.find(' ') + 1);
     columns.push_back(
         AskFor(interview, question, [&](const std::string& answer) { return ColumnOf(name, answer); }));
@@ -171,25 +180,30 @@ std::int64_t RoundedUp(std::size_t rows) {
   return (number + unit - 1) / unit * unit;
 }
 
-std::array<std::int64_t, 3> AskRows(const data::TableSketch& table, Interview& interview) {
-  bool all = true;
-  if (!interview.Knows("rows")) {
-    const Question whose{.key = "share",
-                         .text = "Does the file hold the rows of all three parties, or of one? (all, one)",
-                         .proposal = "all",
-                         .kept = false};
-    all = AskFor(interview, whose, [](const std::string& answer) {
-      if (answer != "all" && answer != "one")
-        throw ConfigError("share: found \"" + answer + "\", expected all or one");
-      return answer == "all";
-    });
-  }
+/// Whether the file's rows are those of all three parties, where that decides what is proposed.
+bool AskShare(Interview& interview) {
+  if (interview.Knows("rows")) return true;
+  const Question whose{.key = "share",
+                       .text = "Does the file hold the rows of all three parties, or of one? (all, one)",
+                       .proposal = "all",
+                       .kept = false};
+  return AskFor(interview, whose, [](const std::string& answer) {
+    if (answer != "all" && answer != "one")
+      throw ConfigError("share: found \"" + answer + "\", expected all or one");
+    return answer == "all";
+  });
+}
+
+Question RowsQuestion(const data::TableSketch& table, bool all) {
   const auto most = RoundedUp(all ? (table.rows + 2) / 3 : table.rows);
-  const Question question{
-      .key = "rows",
-      .text = "Rows that parties 0, 1 and 2 may have at most (this is rounded up from the file's).",
-      .proposal = fmt::format("{0}, {0}, {0}", most),
-      .publishes = true};
+  return {.key = "rows",
+          .text = "Rows that parties 0, 1 and 2 may have at most (this is rounded up from the file's).",
+          .proposal = fmt::format("{0}, {0}, {0}", most),
+          .note = "; rows that each party may have at most, rounded up from the file's",
+          .publishes = true};
+}
+
+std::array<std::int64_t, 3> AskRows(const Question& question, Interview& interview) {
   return AskFor(interview, question, [](const std::string& answer) {
     const auto words = WordsOf(answer);
     std::array<std::int64_t, 3> rows{};
@@ -206,9 +220,15 @@ std::array<std::int64_t, 3> AskRows(const data::TableSketch& table, Interview& i
   });
 }
 
-std::string AskName(const std::string& proposal, Interview& interview) {
-  const Question question{
-      .key = "name", .text = "The job's name, of letters, digits, '.', '_' and '-'.", .proposal = proposal};
+Question NameQuestion(const std::string& proposal) {
+  return {.key = "name",
+          .text = "The job's name, of letters, digits, '.', '_' and '-' (this is the file's).",
+          .proposal = proposal,
+          .note = "; the job's name, from the file's",
+          .publishes = true};
+}
+
+std::string AskName(const Question& question, Interview& interview) {
   return AskFor(interview, question, [](const std::string& answer) {
     if (!IsName(answer))
       throw ConfigError(
@@ -216,6 +236,34 @@ std::string AskName(const std::string& proposal, Interview& interview) {
           "\", expected letters, digits, '.', '_' and '-', at most 64, the first a letter or digit");
     return answer;
   });
+}
+
+/// All that a job takes from the file but which column is predicted.
+struct FileQuestions {
+  Question form, prediction;
+  std::vector<Question> columns;
+  Question missing, rows, name;
+};
+
+FileQuestions QuestionsOf(const DraftSource& source, const data::ColumnSketch& label, Interview& interview) {
+  const auto& table = source.table;
+  FileQuestions questions{.form = FormQuestion(table),
+                          .prediction = PredictionQuestion(label, interview),
+                          .columns = ColumnQuestions(table, label, interview),
+                          .missing = MissingQuestion(table),
+                          .rows = RowsQuestion(table, AskShare(interview)),
+                          .name = NameQuestion(source.name)};
+  std::vector<Question*> all{&questions.form, &questions.prediction};
+  for (auto& column : questions.columns) all.push_back(&column);
+  all.insert(all.end(), {&questions.missing, &questions.rows, &questions.name});
+  AskTogether(
+      "public",
+      "This of the file becomes public in the job, with the names and kinds of its columns; numbers "
+      "are rounded:\n",
+      "Is all of it public knowledge, or may it be? With yes it becomes public; with no each is asked "
+      "by itself.",
+      all, interview);
+  return questions;
 }
 
 /// [data] without its columns and its label.
@@ -255,15 +303,17 @@ std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Colu
 RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   const auto& table = source.table;
   RecordsDraft draft;
-  AskForm(table, interview);
   const auto& label = AskLabel(table, interview);
-  const auto prediction = AskPrediction(label, interview);
+  auto questions = QuestionsOf(source, label, interview);
+  AskForm(questions.form, interview);
+  const auto prediction = AskPrediction(questions.prediction, interview);
   draft.target = prediction.target;
-  auto columns = AskEach(table, label, interview);
+  auto columns = AskColumns(questions.columns, interview);
   CheckColumns(columns);
-  const auto missing = AskMissing(table, interview);
-  draft.rows = AskRows(table, interview);
-  draft.name = AskName(source.name, interview);
+  const auto missing = AskFor(interview, questions.missing,
+                              [](const std::string& answer) { return ParseValues(answer).values; });
+  draft.rows = AskRows(questions.rows, interview);
+  draft.name = AskName(questions.name, interview);
   draft.row_norm = UsualRowNorm(columns, false);
   // A label that is not the last column of a file without a header is known by its place.
   if (!table.form.header && &label != &table.columns.back()) {

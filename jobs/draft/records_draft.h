@@ -18,9 +18,11 @@ struct RecordsDraft {
   std::string toml;                           ///< [data], its tables and [features]
 };
 
-/// Asks for the name, the label and its classes, the columns, the marks of missing values and the capacities.
-/// Nothing of the file but the names and number of its columns and how it is written gets into the draft by a
-/// proposal that no yes was said to. Throws ConfigError as Interview and AskPrediction.
+/// Asks for the label, whose rows the file has, and by one list whether all that the draft takes from the
+/// file may become public: how it is written, classes, columns, marks of missing values, capacities, name.
+/// After a no each of these is a question, of columns first whether all may become public. Nothing of the
+/// file gets into the draft but what a yes was said to. Throws ConfigError as Interview and
+/// PredictionQuestion.
 [[nodiscard]] RecordsDraft DraftRecords(const DraftSource& source, Interview& interview);
 
 }  // namespace trefoil::jobs

@@ -32,6 +32,18 @@ def office_table(rows=180, seed=2):
     return ("\n".join(lines) + "\n").encode("windows-1252")
 
 
+def text_table(rows=240, seed=8):
+    """No header, tabs; a class, a running number and a text with a word of the class."""
+    draw = random.Random(seed)
+    lines = []
+    for row in range(rows):
+        words = [*draw.choices(("and", "then", "here", "there", "with"), k=6),
+                 draw.choice(("prize", "free") if row % 2 else ("home", "train"))]
+        draw.shuffle(words)
+        lines.append(f"{'spam' if row % 2 else 'ham'}\t{row}\t{' '.join(words)}\n")
+    return "".join(lines)
+
+
 class InitJob(ProgramTest):
     def table(self, content=None, name="table.csv"):
         path = self.folder / name
@@ -83,16 +95,9 @@ class InitJob(ProgramTest):
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
     def test_learns_from_texts_where_there_is_nothing_else(self):
-        draw = random.Random(8)
-        common = ("and", "then", "here", "there", "with")
-        lines = []
-        for k in range(240):
-            words = [*draw.choices(common, k=6), draw.choice(("prize", "free") if k % 2 else ("home", "train"))]
-            draw.shuffle(words)
-            lines.append(f"{'spam' if k % 2 else 'ham'}\t{k}\t{' '.join(words)}\n")
         (self.folder / "data").mkdir()
-        self.table("".join(lines), "data/train.csv")
-        self.table("".join(lines), "data/test.csv")
+        for part in ("train", "test"):
+            self.table(text_table(), f"data/{part}.csv")
         self.succeed("init-job", "data/train.csv", "--out", "job.toml", "--yes", "--label", "1")
         self.assertEqual([column["kind"] for column in self.job()["data"]["column"]], ["ignore", "ignore", "text"])
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "privacy.epsilon=20")
@@ -145,7 +150,7 @@ class InitJob(ProgramTest):
             with self.subTest(name):
                 said = self.succeed("init-job", self.label_table(counts, f"{name}.csv"), "--out", f"{name}.toml", "--yes")
                 self.assertEqual("target" in self.job(f"{name}.toml")["data"], target)
-                self.assertIn("their values, here 3, 4, 5, 6, 7, 8;" if target else 'Or "target ', said)
+                self.assertIn("their values, here 3, 4, 5, 6, 7, 8" if target else 'or "target ', said)
                 self.succeed("plan", "--job", f"{name}.toml")
         self.assertEqual(self.job("ratings.toml")["data"]["target"], {"column": "c2", "low": 3, "high": 8})
         # The other form is taken as an answer.
@@ -189,7 +194,7 @@ class InitJob(ProgramTest):
                          f"{draw.choice(['0', '1', '3.0'])},{'cured' if row == 0 else 'ill' if ill else 'well'}")
         self.table("\n".join(lines) + "\n", "mixed.csv")
         said = self.succeed("init-job", "mixed.csv", "--out", "proposed.toml", "--yes")
-        self.assertIn("in this order (1 of them in fewer than 10 rows)", said)
+        self.assertIn("classes: cured, ill, well (1 of them in fewer than 10 rows); the values of grade in this order", said)
         columns = {column["name"]: column for column in self.job("proposed.toml")["data"]["column"]}
         self.assertEqual((columns["note"]["kind"], columns["age"]["missing_indicator"]), ("ignore", True))
         self.assertEqual(columns["seen"]["format"], "%Y-%m-%d %H:%M")
@@ -235,15 +240,19 @@ class InitJob(ProgramTest):
         self.table("\n".join(rows) + "\n", "data/train.csv")
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
-    def test_drafts_from_a_query(self):
+    def visits(self):
+        """A database, and what a command needs to read a table from it."""
         with sqlite3.connect(self.folder / "visits.db") as database:
             database.execute("CREATE TABLE visits (age REAL, sex TEXT, ill INTEGER)")
             draw = random.Random(6)
             rows = [(draw.choice([None, draw.uniform(1, 90)]), draw.choice("fm"), draw.randint(0, 1)) for _ in range(120)]
             database.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
         database.close()
+        return "visits.db", "--query", "SELECT age, sex, ill FROM visits ORDER BY rowid"
+
+    def test_drafts_from_a_query(self):
+        _, *query = self.visits()
         out = ("--out", "job.toml", "--yes")
-        query = ("--query", "SELECT age, sex, ill FROM visits ORDER BY rowid")
         self.fail_with(2, "--header: found with --query", "init-job", "visits.db", *query, *out, "--header", "yes")
         self.fail_with(4, "none.db: is not there", "init-job", "none.db", *query, *out)
         self.fail_with(4, "visits.db: query", "init-job", "visits.db", "--query", "SELECT * FROM visits WHERE 0", *out)
@@ -274,34 +283,107 @@ class InitJob(ProgramTest):
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
         self.table(plain_table(rows=90, seed=9), "other.csv")
         said = self.succeed("init-job", "other.csv", "--out", "two.toml", "--answers", "one.toml.answers")
-        self.assertNotIn("?", said)  # nothing is asked
+        self.assertNotIn("?", said)  # nothing is asked, and nothing taken that was not
+        self.assertNotIn("Not asked", said)
         self.assertEqual((self.folder / "one.toml").read_text(), (self.folder / "two.toml").read_text())
         self.assertEqual((self.folder / "one.toml.answers").read_text(), (self.folder / "two.toml.answers").read_text())
 
+    def test_asks_six_questions(self):
+        self.table()
+        self.table(text_table(), "texts.csv")
+        answers = ["", "one", "yes", "2", "outsider", "1"]
+        for name, label, source in (("classes", "", ("table.csv",)), ("target", "c2", ("table.csv",)),
+                                    ("texts", "1", ("texts.csv",)), ("query", "", self.visits())):
+            with self.subTest(name):
+                told = self.talk("\n".join([label, *answers[1:]]) + "\n", *source, "--out", f"{name}.toml")
+                self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 6), told.stderr)
+                job = self.job(f"{name}.toml")
+                self.assertEqual((job["privacy"]["epsilon"], job["privacy"]["against"], job["release"]["to"]), (2, "outsider", [1]))
+                # What was not asked is said, and how to change it.
+                unasked = told.stdout.split(f"Not asked, and changed in {name}.toml:\n")[1].split("\nNext: ")[0]
+                self.assertIn("  privacy.delta = 1e-5: ", unasked)
+                self.assertEqual(job["privacy"]["delta"], 1e-5)
+                self.assertEqual("  model.loss = squared: " in unasked, name == "target")
+                self.assertEqual(job.get("model"), {"loss": "squared"} if name == "target" else None)
+                self.assert_listed(job, told.stdout.split("yes or no > ")[0])
+        # Without one of the answers nothing is written.
+        for count in range(6):
+            ended = self.talk("".join(f"{line}\n" for line in answers[:count]), "table.csv", "--out", "none.toml")
+            self.assertEqual((ended.returncode, ended.stdout.count(" > ")), (2, count + 1), ended.stderr)
+            self.assertEqual(list(self.folder.glob("none*")), [])
+
+    def assert_listed(self, job, shown):
+        """All that the job took from the file was shown in one list before the yes to it."""
+        data = job["data"]
+        predicted = data.get("label") or data["target"]
+        for column in data["column"]:
+            if column["name"] == predicted["column"]:  # which stands among them where it is known by its place
+                continue
+            said = column.get("kind", "number")
+            if said == "number":
+                said += f" {column['mean']:.15g} {column['scale']:.15g}"
+            elif said == "category":
+                said += f" {', '.join(column['values'])}"
+            mark = "indicator " if column.get("missing_indicator") else ""
+            self.assertIn(f"  column {column['name']}: {mark}{said}", shown)
+        if "target" in data:
+            prediction = f"target {predicted['low']:.15g} {predicted['high']:.15g}; the range of {predicted['column']},"
+        else:
+            prediction = f"{', '.join(predicted['values'])}; the values of {predicted['column']} in this order"
+        missing = ", ".join(mark or '""' for mark in data["missing"])
+        for line in (f"classes: {prediction}", f"rows: {', '.join(map(str, data['rows']))};", f"missing: {missing};",
+                     f"name: {job['name']};"):
+            self.assertIn(f"\n  {line}", shown)
+        self.assertIn("\n  file: ", shown)
+
     def test_only_a_yes_makes_public_what_the_file_says(self):
         self.table()
-        own = ["yes", "c5", "low, high or HIGH", "no", "ignore", "range 0 100", "number 0 1", "category A, B, C", "?", "",
-               "500, 500, 500", "study", "2", "1e-6", "insider", "0, 2"]
+        own = ["c5", "all", "no", "yes", "low, high or HIGH", "no", "ignore", "range 0 100", "number 0 1", "category A, B, C",
+               "", "500, 500, 500", "study", "2", "insider", "0, 2"]
         told = self.talk("\n".join(own) + "\n", "table.csv", "--out", "job.toml")
-        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, len(own)), told.stderr)
+        self.assertNotIn("80", (self.folder / "job.toml").read_text() + (self.folder / "job.toml.answers").read_text())
         job = self.job()
         self.assertEqual(job["data"]["column"][1], {"name": "c2", "mean": 50.0, "scale": 50.0})
         self.assertEqual(job["data"]["label"]["aliases"], {"HIGH": "high"})
         self.assertEqual((job["name"], job["data"]["rows"]), ("study", [500] * 3))
         self.assertEqual((job["privacy"]["epsilon"], job["privacy"]["against"], job["release"]["to"]), (2, "insider", [0, 2]))
-        # Enter is no yes: it is asked again, until the input ends.
-        refused = self.talk("\n\n", "table.csv", "--out", "none.toml")
-        self.assertEqual(refused.returncode, 2)
-        self.assertIn("Only yes makes it public.", refused.stdout)
-        self.assert_one_error_line(refused.stderr, 'ended before the answer "file"')
-        self.assertFalse((self.folder / "none.toml").exists())
+        # Enter is no yes, and no none of one's own: it is asked again, until the input ends.
+        for start, line, cause, key in ((2, "", "Only yes makes it public.", "public"),
+                                        (3, "", "Only yes makes it public.", "file"), (3, "no", "an answer of your own", "file"),
+                                        (12, "", "Only yes makes it public.", "name"), (12, "no", "an answer of your own", "name")):
+            refused = self.talk("\n".join([*own[:start], line, line]) + "\n", "table.csv", "--out", "none.toml")
+            self.assertEqual((refused.returncode, refused.stdout.count(cause)), (2, 2), refused.stdout)
+            self.assert_one_error_line(refused.stderr, f'ended before the answer "{key}"')
+            self.assertEqual(list(self.folder.glob("none*")), [])
+
+    def test_lists_what_no_answer_is_known_to(self):
+        self.table()
+        given = self.answers(column_c2="range 0 100", rows="90, 90, 90", delta="1e-7")
+        told = self.talk("\nyes\n\n\n\n", "table.csv", "--out", "job.toml", "--answers", given)
+        self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 5), told.stderr)
+        self.assertIn("  column c3: number ", told.stdout)
+        for key in ("column c2", "rows"):
+            self.assertNotIn(f"  {key}: ", told.stdout)
+        self.assertNotIn("Not asked", told.stdout)
+        job = self.job()
+        self.assertEqual(job["data"]["column"][1], {"name": "c2", "mean": 50.0, "scale": 50.0})
+        self.assertEqual((job["data"]["rows"], job["privacy"]["delta"]), ([90] * 3, 1e-7))
+        # One that is left alone needs no list.
+        lines = [line for line in (self.folder / "job.toml.answers").read_text().splitlines() if not line.startswith('"name"')]
+        given.write_text("\n".join(lines))
+        told = self.talk("study\n", "table.csv", "--out", "study.toml", "--answers", given)
+        self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 1), told.stderr)
+        self.assertEqual(self.job("study.toml")["name"], "study")
 
     def test_asks_again_where_an_answer_is_none(self):
         self.table()
-        wrong = ["maybe", "yes", "c9", "", "one", "yes", "yes", "", "", "1, 2", "yes", "", "zero", "3", "", "", ""]
+        wrong = ["c9", "", "two", "", "maybe", "no", "perhaps", "yes", "one", "yes", "yes", "", "1, 2", "yes", "a b", "yes",
+                 "zero", "3", "nobody", "", "7", ""]
         told = self.talk("\n".join(wrong) + "\n", "table.csv", "--out", "job.toml")
         self.assertEqual(told.returncode, 0, told.stderr)
-        for cause in ('found "maybe"', 'found "c9"', "at least two values", "found 2 numbers", 'found "zero"'):
+        for cause in ('found "c9"', 'found "two"', 'public: found "maybe"', 'file: found "perhaps"', "at least two values",
+                      "found 2 numbers", 'found "a b"', 'found "zero"', 'found "nobody"', 'found "7"'):
             self.assertIn(cause, told.stdout)
 
     def test_refuses(self):

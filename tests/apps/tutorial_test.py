@@ -37,10 +37,10 @@ class Tutorial(ProgramTest):
         self.write("table.csv", "\n".join(lines) + "\n")
         told = {}
         for line in commands(OWN_TABLE):
-            # One table for all, so every proposal may be taken; a user who is asked says yes three times and then Enter.
+            # One table for all, so every proposal may be taken; a user who is asked says yes once and else Enter.
             words = [str(BINARY), *shlex.split(line)[1:]] if line.startswith(PROGRAM) else ["sh", "-c", line]
             asked = "init-job" in words
-            done = subprocess.run(words, cwd=self.folder, input="yes\n\nyes\nyes\n\n\nyes" + "\n" * 6 if asked else "", text=True,
+            done = subprocess.run(words, cwd=self.folder, input="\n\nyes\n\n\n\n" if asked else "", text=True,
                                   capture_output=True, timeout=PATIENCE, check=False)
             self.assertEqual(done.returncode, 0, (line, done.stderr))
             told[line.removeprefix(PROGRAM).split()[0]] = done.stdout

@@ -39,8 +39,9 @@ double AskDelta(const RecordsDraft& records, Interview& interview) {
   const double power = std::floor(-std::log10(3 * std::max(1.0, rows)));
   return AskNumber(interview,
                    {.key = "delta",
-                    .text = "Delta: the probability that epsilon does not hold, far below one over the rows.",
-                    .proposal = fmt::format("1e{:.0f}", std::min(-5.0, power))},
+                    .text = "the probability that epsilon does not hold, far below one over the rows",
+                    .proposal = fmt::format("1e{:.0f}", std::min(-5.0, power)),
+                    .setting = "privacy.delta"},
                    0, 1);
 }
 
@@ -86,10 +87,11 @@ std::string AskLoss(const data::TargetRange& range, Interview& interview) {
   const Question question{
       .key = "loss",
       .text = fmt::format(
-          "How errors of the number count: squared; huber THRESHOLD, a difference beyond which they count by "
-          "their length, where some numbers are far from what the rest of their record says{}.",
-          range.low == 0 ? "; poisson, of counts, which columns change by a factor" : ""),
-      .proposal = "squared"};
+          "how errors of the number count; or \"huber\" with a huber_threshold, a difference beyond which "
+          "they count by their length, where some numbers are far from what the rest of their record says{}",
+          range.low == 0 ? "; or \"poisson\", of counts, which columns change by a factor" : ""),
+      .proposal = "squared",
+      .setting = "model.loss"};
   const auto loss = AskFor(interview, question, [&range](const std::string& answer) -> std::string {
     const auto words = WordsOf(answer);
     if (words.size() == 2 && words[0] == "huber") {
@@ -105,7 +107,8 @@ std::string AskLoss(const data::TargetRange& range, Interview& interview) {
       throw ConfigError("loss: found \"" + answer + "\", expected squared, huber THRESHOLD or poisson");
     return "\"" + answer + "\"";
   });
-  return "[model]\nloss = " + loss + "\n\n";
+  return "[model]\n# squared, huber or poisson: docs/howto/tables.md, \"Numbers to be predicted\".\nloss = " +
+         loss + "\n\n";
 }
 
 }  // namespace
@@ -119,11 +122,15 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
   const auto release = AskRelease(records.target.has_value(), interview);
   return fmt::format(
       "# Drafted by trefoil init-job. The same at all three parties; everything in it is public.\n"
+      "# What tells too much of one file (rows, means, scales, values): change it before others have it.\n"
       "version = 1\ntype = \"dpsgd\"\nname = {}\n{}\n{}"
       "[training]\n# Numbers by rule from what is declared here, never from data: docs/howto/settings.md.\n"
       "steps = \"auto\"\nexpected_batch = \"auto\"\nlearning_rate = \"auto\"\nschedule = \"linear\"\n\n"
-      "[privacy]\nepsilon = {}\ndelta = {}\nagainst = \"{}\"\nclip = \"auto\"\naccountant = \"pld\"\n\n"
-      "[release]\nto = [{}]\n",
+      "[privacy]\nepsilon = {}\n"
+      "delta = {}  # the probability that epsilon does not hold: far below one over the rows\n"
+      "against = \"{}\"  # insider: one of the three parties; outsider: who sees the model alone\n"
+      "clip = \"auto\"\naccountant = \"pld\"\n\n"
+      "[release]\nto = [{}]  # the parties that get the model\n",
       TomlString(records.name), records.toml, model, epsilon, delta, against, release);
 }
 
