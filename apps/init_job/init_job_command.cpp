@@ -96,7 +96,7 @@ int InitJob(const InitJobOptions& options) {
     std::cout << fmt::format("Not asked, and changed in {}:\n  {}\n", out.string(),
                              fmt::join(unasked, "\n  "));
   std::cout << fmt::format("Next: trefoil plan --job {}\n", out.string());
-  for (const auto& line : jobs::AdviceOn(*job, epsilons)) std::cout << "Note: " << line << '\n';
+  for (const auto& line : jobs::AdviceOn(*job, epsilons)) std::cout << OneLine("Note: " + line) + '\n';
   return kDone;
 }
 

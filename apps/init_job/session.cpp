@@ -3,8 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 
+#include "base/error_report.h"
 #include "jobs/config/toml/toml_reader.h"
 #include "jobs/config/toml/toml_writer.h"
 
@@ -16,6 +18,14 @@ std::string Trimmed(const std::string& line) {
   const auto first = line.find_first_not_of(kBlanks);
   return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
 }
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The proposal with what belongs to it, as a terminal may show it.
+std::string Shown(const jobs::Question& question) { return OneLine(question.proposal + question.warning); }
 
 }  // namespace
 
@@ -37,7 +47,7 @@ std::string Session::Ask(const jobs::Question& question) {
     unasked_.push_back(fmt::format("{} = {}: {}", question.setting, answer, question.text));
   } else if (!question.proposal.empty() && (question.agreed || yes_)) {
     if (!question.agreed)
-      out_ << fmt::format("{}\n  {}{}\n", question.text, question.proposal,
+      out_ << fmt::format("{}\n  {}{}\n", question.text, Shown(question),
                           question.publishes ? " (becomes public)" : "");
     answer = question.proposal;
   } else {
@@ -49,26 +59,29 @@ std::string Session::Ask(const jobs::Question& question) {
 
 std::string Session::Prompt(const jobs::Question& question) {
   out_ << question.text << '\n';
-  const bool plain = question.proposal == "yes";
-  if (!question.proposal.empty() && !plain)
+  const bool proposes = !question.proposal.empty();
+  if (proposes && !question.yes_or_no)
     out_ << (question.publishes ? fmt::format("  From the file: {}\n  yes: this becomes public. Or your own",
-                                              question.proposal)
-                                : fmt::format("  Enter: {}", question.proposal));
+                                              Shown(question))
+                                : fmt::format("  Enter: {}", Shown(question)));
   while (true) {
-    out_ << (plain ? "  yes or no > " : " > ") << std::flush;
+    out_ << (question.yes_or_no ? "  yes or no > " : " > ") << std::flush;
     std::string line;
     if (!std::getline(in_, line))
       throw ConfigError(
           fmt::format("standard input: ended before the answer \"{}\", expected one (--yes takes proposals)",
                       question.key));
     const auto answer = Trimmed(line);
-    const bool taken =
-        !question.proposal.empty() && (answer == "yes" || (answer.empty() && !question.publishes));
-    if (taken) return question.proposal;
-    // To what would become public a no is no answer of one's own, such as a mark of missing values.
-    const bool denied = question.publishes && !plain && answer == "no";
-    if (!answer.empty() && !denied) return answer;
-    out_ << (denied               ? "  Then an answer of your own, or an end here (Ctrl-C).\n"
+    const auto word = LowerCase(answer);
+    if (question.yes_or_no && !word.empty()) return word;
+    const bool agreed = question.publishes ? word == "yes" : word.empty() || answer == "yes";
+    if (proposes && agreed && (word.empty() || !question.any_word)) return question.proposal;
+    // Said to a proposal these words are no answer of one's own, such as a mark of missing values or a name.
+    const bool denied =
+        proposes && !question.any_word && (word == "no" || word == "n" || word == "yes" || word == "y");
+    if (!word.empty() && !denied) return answer;
+    out_ << (denied ? "  Then an answer of your own, or an end here (Ctrl-C). A mark or a name that is this "
+                      "word goes into a file for --answers.\n"
              : question.publishes ? "  Only yes makes it public.\n"
                                   : "  An answer is needed.\n");
   }
@@ -77,7 +90,7 @@ std::string Session::Prompt(const jobs::Question& question) {
 void Session::Refuse(const jobs::Question& question, const std::string& cause) {
   if (known_.contains(question.key) || yes_ || question.agreed || !question.setting.empty())
     throw ConfigError(fmt::format("answer \"{}\": {}", question.key, cause));
-  out_ << "  " << cause << '\n';
+  out_ << "  " << OneLine(cause) << '\n';
 }
 
 void Session::Keep(const jobs::Question& question, const std::string& answer) {

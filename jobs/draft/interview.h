@@ -9,9 +9,12 @@ namespace trefoil::jobs {
 /// What a draft of a job needs to know.
 struct Question {
   std::string key;         ///< in a file of answers
-  std::string text;        ///< what is asked, in one line or several
+  std::string text;        ///< what is asked, in lines; what the file says in it went through OneLine()
   std::string proposal{};  ///< an answer as good as the user's own; empty: there is none
-  std::string note{};      ///< what is said behind the proposal where one question lists several
+  std::string warning{};   ///< what is said behind the proposal wherever it is shown
+  std::string note{};      ///< what is said behind both where one question lists several
+  bool yes_or_no = false;  ///< whether the answers are yes and no
+  bool any_word = false;   ///< whether else yes and no may be answers of the user's own, as a column's name
   bool publishes = false;  ///< whether the proposal tells of the file: it is taken on a yes only
   bool agreed = false;     ///< whether the user has said yes to it already
   bool kept = true;        ///< whether the answer belongs in a file of answers

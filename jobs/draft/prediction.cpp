@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/error_report.h"
 #include "jobs/config/toml/toml_writer.h"
 #include "jobs/draft/column_answer.h"
 
@@ -58,14 +59,15 @@ std::string ClassesText(const data::ColumnSketch& label) {
 }
 
 Question TargetQuestion(const data::ColumnSketch& label) {
-  const auto classes = HasManyValues(label) ? std::string("their values")
-                                            : fmt::format("their values, here {}", ClassesText(label));
+  const auto classes = HasManyValues(label)
+                           ? std::string("their values")
+                           : fmt::format("their values, here {}", OneLine(ClassesText(label)));
   const auto* ends = AreRatings(label) ? " (these are this file's ends: take those of the scale)" : "";
   return {
       .key = "classes",
       .text = fmt::format("{} is a number to be predicted: \"target LOW HIGH\", its range{}; others are an "
                           "error.\nOr classes, in the order of {}; another spelling follows \"or\".",
-                          label.name, ends, classes),
+                          OneLine(label.name), ends, classes),
       .proposal = TargetText(label),
       .note = fmt::format("; the range of {}, a number{}; or classes, in the order of {}", label.name, ends,
                           classes),
@@ -77,11 +79,12 @@ Question ClassesQuestion(const data::ColumnSketch& label) {
   return {
       .key = "classes",
       .text = fmt::format(
-          "Values of {} are the classes, in this order{}; another spelling follows \"or\", as in: yes or y, "
+          "Values of {} are the classes, in this order; another spelling follows \"or\", as in: yes or y, "
           "no or n.\nOr \"{}\": a number within this range is predicted; others are an error.",
-          label.name, RareText(label), label.numbers ? TargetText(label) : "target LOW HIGH"),
+          OneLine(label.name), label.numbers ? TargetText(label) : "target LOW HIGH"),
       .proposal = ClassesText(label),
-      .note = fmt::format("{}; the values of {} in this order{}", RareText(label), label.name, other),
+      .warning = RareText(label),
+      .note = fmt::format("; the values of {} in this order{}", label.name, other),
       .publishes = true};
 }
 

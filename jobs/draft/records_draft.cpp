@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error_report.h"
 #include "jobs/config/domains.h"
 #include "jobs/config/toml/toml_writer.h"
 #include "jobs/draft/column_answer.h"
@@ -31,7 +32,7 @@ const data::ColumnSketch* Find(const data::TableSketch& table, const std::string
 std::string NamesOf(const data::TableSketch& table) {
   std::vector<std::string> names;
   for (const auto& column : table.columns) names.push_back(column.name);
-  return ValuesText(names);
+  return OneLine(ValuesText(names));
 }
 
 std::string FormText(const data::FileForm& form) {
@@ -73,7 +74,8 @@ const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& in
       .text = fmt::format("The table has {} columns: {} ({}).{}\nWhich is to be predicted?",
                           table.columns.size(), NamesOf(table), FormText(table.form),
                           table.form.query ? "" : " Wrong? --header yes|no"),
-      .proposal = last == table.columns.rend() ? table.columns.back().name : last->name};
+      .proposal = last == table.columns.rend() ? table.columns.back().name : last->name,
+      .any_word = true};
   return AskFor(interview, question, [&](const std::string& answer) -> const data::ColumnSketch& {
     const auto* found = Find(table, answer);
     if (found == nullptr)
@@ -98,9 +100,9 @@ Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
   const auto proposal = ColumnProposal(column, rows);
   const bool category = proposal.find("category ") != std::string::npos;
   return {.key = "column " + column.name,
-          .text = fmt::format("Column {}: {}", column.name, kColumnAnswers),
+          .text = OneLine(fmt::format("Column {}: {}", column.name, kColumnAnswers)),
           .proposal = proposal,
-          .note = (category ? RareText(column) : "") + (proposal == "ignore" ? "" : RareMarkText(column)),
+          .warning = (category ? RareText(column) : "") + (proposal == "ignore" ? "" : RareMarkText(column)),
           .publishes = true};
 }
 
@@ -133,9 +135,15 @@ void AskTogether(const std::string& key, const std::string& head, const std::str
   std::erase_if(questions, [&](const Question* one) { return one->agreed || interview.Knows(one->key); });
   if (questions.size() < 2) return;
   std::string text = head;
-  for (const auto* one : questions) text += fmt::format("  {}: {}{}\n", one->key, one->proposal, one->note);
-  const Question question{
-      .key = key, .text = text + tail, .proposal = "yes", .publishes = true, .kept = false};
+  // A value that moves the terminal's cursor would hide from the list what it publishes.
+  for (const auto* one : questions)
+    text += OneLine(fmt::format("  {}: {}{}{}", one->key, one->proposal, one->warning, one->note)) + '\n';
+  const Question question{.key = key,
+                          .text = text + tail,
+                          .proposal = "yes",
+                          .yes_or_no = true,
+                          .publishes = true,
+                          .kept = false};
   const bool agreed = AskFor(interview, question, [&](const std::string& answer) {
     if (answer != "yes" && answer != "no")
       throw ConfigError(fmt::format("{}: found \"{}\", expected yes or no", key, answer));

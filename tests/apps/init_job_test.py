@@ -357,6 +357,57 @@ class InitJob(ProgramTest):
             self.assert_one_error_line(refused.stderr, f'ended before the answer "{key}"')
             self.assertEqual(list(self.folder.glob("none*")), [])
 
+    def test_hides_nothing_from_a_terminal(self):
+        hidden = "z\x1b[2K\r  column city: ignore", "line\n  name: x; the job", "v\u202e\u009b2K"
+        values = ["Ann", "Mr Secret", *hidden] * 12
+        self.table("city,x\x1b[8m,y\n" + "".join(f'"{value}",{k},{"ab"[k % 2]}\n' for k, value in enumerate(values)))
+        lines = ["y", "all", "no", "yes", "yes", "no", "yes", "yes", "", "yes", "yes", "\x1b[2J", "2", "", ""]
+        for given, more in (("\n".join(lines) + "\n", []), ("", ["--yes"])):
+            told = subprocess.run([BINARY, "init-job", "table.csv", "--out", f"job{len(more)}.toml", *more], cwd=self.folder,
+                                  input=given.encode(), capture_output=True, timeout=100, check=False)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            shown = told.stdout.decode().split("\n")
+            for line in shown:
+                self.assertNotRegex(line, "[\x00-\x1f\x7f-\x9f\u202e]")
+            listed = [line for line in shown if line.startswith("  column city: ")]
+            self.assertTrue(listed)
+            for line in listed:
+                for value in ("Ann", "Mr Secret", "z [2K   column city: ignore", "line   name: x; the job"):
+                    self.assertIn(value, line)
+        self.assertEqual(set(self.job("job0.toml")["data"]["column"][0]["values"]), set(values))
+
+    def test_says_of_a_single_question_that_a_value_is_rare(self):
+        towns = ["Mr Secret", *["Bonn", "Ulm"] * 30]
+        self.table("town,x,y\n" + "".join(f"{town},{k % 17},{k % 2}\n" for k, town in enumerate(towns)))
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes")
+        answers = (self.folder / "job.toml.answers").read_text().splitlines()
+        self.write("given.answers", "\n".join(line for line in answers if "column town" not in line))
+        rare = "category Bonn, Mr Secret, Ulm (1 of them in fewer than 10 rows)"
+        told = self.talk("yes\n", "table.csv", "--out", "asked.toml", "--answers", "given.answers")
+        self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 1), told.stderr)
+        self.assertIn(f"From the file: {rare}\n", told.stdout)
+        self.assertIn(f"  {rare} (becomes public)\n", self.succeed("init-job", "table.csv", "--out", "taken.toml", "--answers",
+                                                                 "given.answers", "--yes"))
+
+    def test_takes_no_yes_or_no_for_an_answer_of_ones_own(self):
+        self.table(name="yes.csv")
+        start = ["c5", "all", "NO", "Yes", "low, high", "no", "ignore", "range 0 100", "number 0 1", "category A, B"]
+        end = ["2", "insider", "0, 2"]
+        told = self.talk("\n".join([*start, "no", "No", "n", "Yes", "y", "", "500, 500, 500", "no", "N", "y", "study", *end]) + "\n",
+                         "yes.csv", "--out", "job.toml")
+        self.assertEqual((told.returncode, told.stdout.count("Then an answer of your own")), (0, 8), told.stderr)
+        self.assertIn("  From the file: yes\n", told.stdout)
+        self.assertEqual((self.job()["data"]["missing"], self.job()["name"]), (["?"], "study"))
+        # A column may have such a name: yes is no proposal that is taken there.
+        for name in ("y", "No", "yes"):
+            self.table("x,n,No,y,yes,last\n" + "".join(f"{k % 9},{k % 2},{k % 3 % 2},{k % 2},{k % 2},{k}\n" for k in range(60)), "named.csv")
+            told = self.talk(f"{name}\n\nyes\n\n\n\n", "named.csv", "--out", f"{name}.toml")
+            self.assertEqual((told.returncode, self.job(f"{name}.toml")["data"]["label"]["column"]), (0, name), told.stderr)
+        # One that is meant stands among the known answers.
+        given = self.answers(missing="no", name="No")
+        self.succeed("init-job", "yes.csv", "--out", "meant.toml", "--yes", "--answers", given)
+        self.assertEqual((self.job("meant.toml")["data"]["missing"], self.job("meant.toml")["name"]), (["no"], "No"))
+
     def test_lists_what_no_answer_is_known_to(self):
         self.table()
         given = self.answers(column_c2="range 0 100", rows="90, 90, 90", delta="1e-7")
