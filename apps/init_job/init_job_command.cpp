@@ -93,7 +93,7 @@ int InitJob(const InitJobOptions& options) {
       out.string(), job->name(), jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
       jobs::DeltaText(job->delta()), job->Title(), kept.string());
   if (const auto& unasked = session.Unasked(); !unasked.empty())
-    std::cout << fmt::format("Not asked, and changed in {}:\n  {}\n", out.string(),
+    std::cout << fmt::format("Not asked; for others change {}:\n  {}\n", out.string(),
                              fmt::join(unasked, "\n  "));
   std::cout << fmt::format("Next: trefoil plan --job {}\n", out.string());
   for (const auto& line : jobs::AdviceOn(*job, epsilons)) std::cout << OneLine("Note: " + line) + '\n';

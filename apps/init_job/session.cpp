@@ -94,7 +94,8 @@ void Session::Refuse(const jobs::Question& question, const std::string& cause) {
 }
 
 void Session::Keep(const jobs::Question& question, const std::string& answer) {
-  if (!question.kept) return;
+  // What nobody was asked follows the rule again when other answers are changed.
+  if (!question.kept || (!question.setting.empty() && !known_.contains(question.key))) return;
   const auto same = [&](const auto& one) { return one.first == question.key; };
   taken_.erase(std::remove_if(taken_.begin(), taken_.end(), same), taken_.end());
   taken_.emplace_back(question.key, answer);

@@ -25,7 +25,8 @@ class Session : public jobs::Interview {
   void Refuse(const jobs::Question& question, const std::string& cause) override;
   [[nodiscard]] bool Knows(const std::string& key) const override { return known_.contains(key); }
 
-  /// All answers that were taken, in full, in the order of the questions.
+  /// All answers that were given or taken, in full, in the order of the questions: the same job again. None to
+  /// what nobody was asked.
   [[nodiscard]] std::string AnswersToml() const;
   /// The keys of known answers to which there was no question.
   [[nodiscard]] std::vector<std::string> Unused() const;

@@ -2,6 +2,7 @@
 """`trefoil init-job`: drafts jobs for tables that the test makes, which plan, train and evaluate as they stand."""
 
 import random
+import re
 import sqlite3
 import subprocess
 import tomllib
@@ -283,8 +284,7 @@ class InitJob(ProgramTest):
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
         self.table(plain_table(rows=90, seed=9), "other.csv")
         said = self.succeed("init-job", "other.csv", "--out", "two.toml", "--answers", "one.toml.answers")
-        self.assertNotIn("?", said)  # nothing is asked, and nothing taken that was not
-        self.assertNotIn("Not asked", said)
+        self.assertNotIn("?", said)  # nothing is asked
         self.assertEqual((self.folder / "one.toml").read_text(), (self.folder / "two.toml").read_text())
         self.assertEqual((self.folder / "one.toml.answers").read_text(), (self.folder / "two.toml.answers").read_text())
 
@@ -300,7 +300,7 @@ class InitJob(ProgramTest):
                 job = self.job(f"{name}.toml")
                 self.assertEqual((job["privacy"]["epsilon"], job["privacy"]["against"], job["release"]["to"]), (2, "outsider", [1]))
                 # What was not asked is said, and how to change it.
-                unasked = told.stdout.split(f"Not asked, and changed in {name}.toml:\n")[1].split("\nNext: ")[0]
+                unasked = told.stdout.split(f"Not asked; for others change {name}.toml:\n")[1].split("\nNext: ")[0]
                 self.assertIn("  privacy.delta = 1e-5: ", unasked)
                 self.assertEqual(job["privacy"]["delta"], 1e-5)
                 self.assertEqual("  model.loss = squared: " in unasked, name == "target")
@@ -407,6 +407,27 @@ class InitJob(ProgramTest):
         given = self.answers(missing="no", name="No")
         self.succeed("init-job", "yes.csv", "--out", "meant.toml", "--yes", "--answers", given)
         self.assertEqual((self.job("meant.toml")["data"]["missing"], self.job("meant.toml")["name"]), (["no"], "No"))
+
+    def test_keeps_no_answer_that_nobody_gave(self):
+        self.table()
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--label", "c2")
+        kept = (self.folder / "job.toml.answers").read_text()
+        # A tenth of one over the rows at most: of 10,000 in all that is 1e-5 itself.
+        for rows, delta in (("4000, 3000, 3000", "1e-5"), ("4000, 3000, 3001", "1e-6"), ("11000, 11000, 11000", "1e-6"),
+                            ("20000, 40000, 40000", "1e-6"), ("1, 40000, 60000", "1e-7")):
+            self.write("given.answers", kept.replace("80, 80, 80", rows))
+            said = self.succeed("init-job", "table.csv", "--out", f"{rows}.toml", "--answers", "given.answers")
+            self.assertIn(f"  privacy.delta = {delta}: ", said)
+            self.assertEqual(self.job(f"{rows}.toml")["privacy"]["delta"], float(delta))
+        # Classes in place of the target have no loss.
+        self.write("given.answers", re.sub('"classes" = .*', '"classes" = "low, high"', kept))
+        self.assertNotIn("model.loss", self.succeed("init-job", "table.csv", "--out", "classes.toml", "--answers", "given.answers"))
+        # What was given stays.
+        self.write("given.answers", kept + '"delta" = "1e-7"\n"loss" = "huber 15"\n')
+        self.succeed("init-job", "table.csv", "--out", "own.toml", "--answers", "given.answers")
+        again = self.succeed("init-job", "table.csv", "--out", "again.toml", "--answers", "own.toml.answers")
+        self.assertNotIn("Not asked", again)
+        self.assertEqual((self.job("again.toml")["privacy"]["delta"], self.job("again.toml")["model"]["loss"]), (1e-7, "huber"))
 
     def test_lists_what_no_answer_is_known_to(self):
         self.table()

@@ -32,17 +32,18 @@ double AskEpsilon(Interview& interview) {
                    0, 1024);
 }
 
-/// At most a third of one over the rows that there may be, a power of ten.
+/// At most a tenth of one over the rows that there may be, as AdviceOn() advises, a power of ten.
 double AskDelta(const RecordsDraft& records, Interview& interview) {
   const auto rows =
       static_cast<double>(std::accumulate(records.rows.begin(), records.rows.end(), std::int64_t{0}));
-  const double power = std::floor(-std::log10(3 * std::max(1.0, rows)));
-  return AskNumber(interview,
-                   {.key = "delta",
-                    .text = "the probability that epsilon does not hold, far below one over the rows",
-                    .proposal = fmt::format("1e{:.0f}", std::min(-5.0, power)),
-                    .setting = "privacy.delta"},
-                   0, 1);
+  const double power = std::floor(-std::log10(10 * std::max(1.0, rows)));
+  return AskNumber(
+      interview,
+      {.key = "delta",
+       .text = "the probability that epsilon does not hold, at most a tenth of one over the rows",
+       .proposal = fmt::format("1e{:.0f}", std::min(-5.0, power)),
+       .setting = "privacy.delta"},
+      0, 1);
 }
 
 std::string AskAdversary(Interview& interview) {
@@ -127,7 +128,7 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
       "[training]\n# Numbers by rule from what is declared here, never from data: docs/howto/settings.md.\n"
       "steps = \"auto\"\nexpected_batch = \"auto\"\nlearning_rate = \"auto\"\nschedule = \"linear\"\n\n"
       "[privacy]\nepsilon = {}\n"
-      "delta = {}  # the probability that epsilon does not hold: far below one over the rows\n"
+      "delta = {}  # the probability that epsilon does not hold: a tenth of one over the rows at most\n"
       "against = \"{}\"  # insider: one of the three parties; outsider: who sees the model alone\n"
       "clip = \"auto\"\naccountant = \"pld\"\n\n"
       "[release]\nto = [{}]  # the parties that get the model\n",
