@@ -126,7 +126,7 @@ void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types) {
                       "Answers of an earlier session; what they lack is asked");
   command->add_flag(
       "--yes", options->yes,
-      "Take every proposal, so that values, ranges and rows of the file, rounded, become public");
+      "Take every proposal, so that values and ranges of the file become public, and its rows, rounded");
   command->callback([options, &action] { action = [options] { return InitJob(*options); }; });
 }
 

@@ -129,11 +129,11 @@ std::vector<Question> ColumnQuestions(const data::TableSketch& table, const data
 }
 
 /// One question, whether the proposals of all these may become public as they are: of those that neither are
-/// agreed to nor have a known answer, where there are several.
-void AskTogether(const std::string& key, const std::string& head, const std::string& tail,
-                 std::vector<Question*> questions, Interview& interview) {
+/// agreed to nor have a known answer, where there are several. Returns how many it was asked of.
+std::size_t AskTogether(const std::string& key, const std::string& head, const std::string& tail,
+                        std::vector<Question*> questions, Interview& interview) {
   std::erase_if(questions, [&](const Question* one) { return one->agreed || interview.Knows(one->key); });
-  if (questions.size() < 2) return;
+  if (questions.size() < 2) return 0;
   std::string text = head;
   // A value that moves the terminal's cursor would hide from the list what it publishes.
   for (const auto* one : questions)
@@ -150,13 +150,19 @@ void AskTogether(const std::string& key, const std::string& head, const std::str
     return answer == "yes";
   });
   for (auto* one : questions) one->agreed = agreed;
+  return questions.size();
 }
 
-std::vector<data::Column> AskColumns(std::vector<Question>& questions, Interview& interview) {
+void AskColumnsTogether(std::vector<Question>& questions, Interview& interview) {
   std::vector<Question*> all;
   for (auto& question : questions) all.push_back(&question);
-  AskTogether("columns", "Columns as the file suggests them, values and numbers rounded:\n",
-              "With yes all of this becomes public; with no each column is asked.", all, interview);
+  (void)AskTogether(
+      "columns",
+      "Columns as the file suggests them, means and scales rounded, values and dates' formats as they are:\n",
+      "With yes all of this becomes public; with no each column is asked.", all, interview);
+}
+
+std::vector<data::Column> AskColumns(const std::vector<Question>& questions, Interview& interview) {
   std::vector<data::Column> columns;
   for (const auto& question : questions) {
     const auto name = question.key.substr(question.key.find(' ') + 1);
@@ -251,7 +257,16 @@ struct FileQuestions {
   Question form, prediction;
   std::vector<Question> columns;
   Question missing, rows, name;
+  bool listed_columns_alone = false;
 };
+
+/// Before the first question: it is about the file at hand, so that no answer to it is known.
+void RefuseKnown(const Interview& interview) {
+  for (const auto* key : {"share", "public", "columns"}) {
+    if (interview.Knows(key))
+      throw ConfigError(fmt::format("answer \"{}\": found one beforehand, expected none to it", key));
+  }
+}
 
 FileQuestions QuestionsOf(const DraftSource& source, const data::ColumnSketch& label, Interview& interview) {
   const auto& table = source.table;
@@ -264,13 +279,16 @@ FileQuestions QuestionsOf(const DraftSource& source, const data::ColumnSketch& l
   std::vector<Question*> all{&questions.form, &questions.prediction};
   for (auto& column : questions.columns) all.push_back(&column);
   all.insert(all.end(), {&questions.missing, &questions.rows, &questions.name});
-  AskTogether(
+  const auto open = std::count_if(questions.columns.begin(), questions.columns.end(),
+                                  [&](const Question& one) { return !interview.Knows(one.key); });
+  const auto listed = AskTogether(
       "public",
-      "This of the file becomes public in the job, with the names and kinds of its columns; numbers "
-      "are rounded:\n",
+      "This of the file becomes public in the job, with the names and kinds of its columns; means, scales "
+      "and rows are rounded, values, classes and marks are as they are:\n",
       "Is all of it public knowledge, or may it be? With yes it becomes public; with no each is asked "
       "by itself.",
       all, interview);
+  questions.listed_columns_alone = listed > 0 && listed == static_cast<std::size_t>(open);
   return questions;
 }
 
@@ -311,11 +329,17 @@ std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Colu
 RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   const auto& table = source.table;
   RecordsDraft draft;
+  RefuseKnown(interview);
   const auto& label = AskLabel(table, interview);
+  if (interview.Knows("column " + label.name))
+    throw ConfigError(
+        fmt::format("answer \"column {0}\": found one, expected none: {0} is the label", label.name));
   auto questions = QuestionsOf(source, label, interview);
   AskForm(questions.form, interview);
   const auto prediction = AskPrediction(questions.prediction, interview);
   draft.target = prediction.target;
+  // The same list twice would be the same no.
+  if (!questions.listed_columns_alone) AskColumnsTogether(questions.columns, interview);
   auto columns = AskColumns(questions.columns, interview);
   CheckColumns(columns);
   const auto missing = AskFor(interview, questions.missing,

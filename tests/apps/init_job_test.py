@@ -291,9 +291,12 @@ class InitJob(ProgramTest):
     def test_asks_six_questions(self):
         self.table()
         self.table(text_table(), "texts.csv")
+        self.table(office_table(), "office.csv")
+        self.table("".join(f"{'n/k' if row % 7 else row},{row % 13 / 7},{'AB'[row % 2]}\n" for row in range(300)), "marks.csv")
         answers = ["", "one", "yes", "2", "outsider", "1"]
         for name, label, source in (("classes", "", ("table.csv",)), ("target", "c2", ("table.csv",)),
-                                    ("texts", "1", ("texts.csv",)), ("query", "", self.visits())):
+                                    ("texts", "1", ("texts.csv",)), ("query", "", self.visits()),
+                                    ("office", "ergebnis", ("office.csv",)), ("marks", "", ("marks.csv",))):
             with self.subTest(name):
                 told = self.talk("\n".join([label, *answers[1:]]) + "\n", *source, "--out", f"{name}.toml")
                 self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 6), told.stderr)
@@ -315,26 +318,37 @@ class InitJob(ProgramTest):
     def assert_listed(self, job, shown):
         """All that the job took from the file was shown in one list before the yes to it."""
         data = job["data"]
+        listed = dict(re.findall(r"^  (file|classes|missing|rows|name|column [^:]+): (.*)$", shown, re.MULTILINE))
+        listed = {key: re.sub(r"( \(\d+ of them in .*\))?(; (the|how|rows) .*)?$", "", line) for key, line in listed.items()}
+
+        def values(texts):
+            return ", ".join(text if re.fullmatch(r"[\w?./]+", text) else f'"{text}"' for text in texts)
+
         predicted = data.get("label") or data["target"]
+        expected = {"classes": values(predicted["values"]) if "label" in data else
+                    f"target {predicted['low']:.15g} {predicted['high']:.15g}",
+                    "missing": values(data["missing"]), "rows": ", ".join(map(str, data["rows"])), "name": job["name"]}
+        if listed["file"] == "what a query gives":
+            self.assertEqual((data["header"], data.keys() & {"separator", "decimal", "encoding"}), (True, set()))
+        else:
+            separator = data.get("separator", ",")
+            separator = separator if separator == "tab" else f"'{separator}'"
+            decimal = "comma" if data.get("decimal") == "," else "point"
+            encoding = {"windows-1252": ", Windows-1252"}[data["encoding"]] if "encoding" in data else ""
+            header = "a header" if data["header"] else "no header"
+            self.assertEqual(listed["file"], f"{separator} between fields, decimal {decimal}, {header}{encoding}")
         for column in data["column"]:
             if column["name"] == predicted["column"]:  # which stands among them where it is known by its place
                 continue
-            said = column.get("kind", "number")
-            if said == "number":
-                said += f" {column['mean']:.15g} {column['scale']:.15g}"
-            elif said == "category":
-                said += f" {', '.join(column['values'])}"
-            mark = "indicator " if column.get("missing_indicator") else ""
-            self.assertIn(f"  column {column['name']}: {mark}{said}", shown)
-        if "target" in data:
-            prediction = f"target {predicted['low']:.15g} {predicted['high']:.15g}; the range of {predicted['column']},"
-        else:
-            prediction = f"{', '.join(predicted['values'])}; the values of {predicted['column']} in this order"
-        missing = ", ".join(mark or '""' for mark in data["missing"])
-        for line in (f"classes: {prediction}", f"rows: {', '.join(map(str, data['rows']))};", f"missing: {missing};",
-                     f"name: {job['name']};"):
-            self.assertIn(f"\n  {line}", shown)
-        self.assertIn("\n  file: ", shown)
+            parts = [column.get("kind", "number")]
+            if "missing_indicator" in column:
+                parts.insert(0, "indicator")
+            parts += [column["format"]] if "format" in column else []
+            parts += [f"{column['mean']:.15g} {column['scale']:.15g}"] if "mean" in column else []
+            parts += [values(column["values"])] if "values" in column else []
+            marks = f"; missing {values(column['missing'])}" if "missing" in column else ""
+            expected[f"column {column['name']}"] = " ".join(parts) + marks
+        self.assertEqual({key: line for key, line in listed.items() if key != "file"}, expected)
 
     def test_only_a_yes_makes_public_what_the_file_says(self):
         self.table()
@@ -428,6 +442,26 @@ class InitJob(ProgramTest):
         again = self.succeed("init-job", "table.csv", "--out", "again.toml", "--answers", "own.toml.answers")
         self.assertNotIn("Not asked", again)
         self.assertEqual((self.job("again.toml")["privacy"]["delta"], self.job("again.toml")["model"]["loss"]), (1e-7, "huber"))
+
+    def test_asks_no_list_twice_and_knows_no_answer_to_it(self):
+        self.table()
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes")
+        answers = (self.folder / "job.toml.answers").read_text().splitlines()
+        columns = [line for line in answers if line.startswith('"column ')]
+        self.write("given.answers", "\n".join(line for line in answers if line not in columns))
+        # After a no to a list of columns alone each of them is asked.
+        told = self.talk("no\nignore\nrange 0 100\nyes\nyes\n", "table.csv", "--out", "own.toml", "--answers", "given.answers")
+        self.assertEqual((told.returncode, told.stdout.count(" > "), told.stdout.count("  column c2: ")), (0, 5, 1), told.stderr)
+        # What will be refused is refused before the next question.
+        for key in ("share", "public", "columns"):
+            self.write("given.answers", "\n".join([*columns, f'"{key}" = "yes"']))
+            told = self.talk("", "table.csv", "--out", "none.toml", "--answers", "given.answers")
+            self.assertEqual((told.returncode, told.stdout), (2, ""))
+            self.assert_one_error_line(told.stderr, f'answer "{key}": found one beforehand, expected none')
+        self.write("given.answers", "\n".join(columns))
+        told = self.talk("", "table.csv", "--out", "none.toml", "--answers", "given.answers", "--label", "c2")
+        self.assertEqual((told.returncode, told.stdout), (2, ""))
+        self.assert_one_error_line(told.stderr, 'answer "column c2": found one, expected none: c2 is the label')
 
     def test_lists_what_no_answer_is_known_to(self):
         self.table()
