@@ -3,9 +3,9 @@ FROM debian:bookworm AS build
 WORKDIR /src
 # The packages come first and alone, so that a change of the sources does not install them again.
 COPY scripts/setup scripts/setup
-RUN scripts/setup && rm -rf /var/lib/apt/lists/*
+RUN scripts/setup --images && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cmake --preset release -DTREFOIL_TESTS=OFF && cmake --build --preset release --target trefoil && strip build/bin/trefoil
+RUN cmake --preset release -DTREFOIL_TESTS=OFF -DTREFOIL_IMAGES=ON && cmake --build --preset release --target trefoil && strip build/bin/trefoil
 
 FROM debian:bookworm
 COPY --from=build /src/build/bin/trefoil /usr/local/bin/trefoil
@@ -16,7 +16,8 @@ COPY deploy/compose/when-ready /usr/local/bin/trefoil-when-ready
 # Run-time libraries only; that they are all here is seen by starting the program once.
 RUN apt-get update -q && \
     apt-get install -y -q --no-install-recommends \
-        libfftw3-double3 libfftw3-single3 libfmt9 libhwy1 libsodium23 libspdlog1.10 libsqlite3-0 libssl3 libstdc++6 libzip4 zlib1g && \
+        libfftw3-double3 libfftw3-single3 libfmt9 libhwy1 libpng16-16 libsodium23 libspdlog1.10 libsqlite3-0 libssl3 libstdc++6 \
+        libturbojpeg0 libzip4 zlib1g && \
     rm -rf /var/lib/apt/lists/* && \
     useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin trefoil && \
     trefoil --version

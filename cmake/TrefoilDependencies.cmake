@@ -30,6 +30,16 @@ elseif(TREFOIL_ONNX STREQUAL ON)
   message(FATAL_ERROR "TREFOIL_ONNX is ON, but OpenCV's dnn was not found: install libopencv-dnn-dev")
 endif()
 
+# Optional: libpng and libturbojpeg decode PNG and JPEG files (data.format = "images").
+set(TREFOIL_IMAGES AUTO CACHE STRING "PNG and JPEG files with libpng and libturbojpeg: ON, OFF, or AUTO (if installed)")
+if(NOT TREFOIL_IMAGES STREQUAL OFF)
+  pkg_check_modules(IMAGES IMPORTED_TARGET libpng>=1.6 libturbojpeg>=2.1)
+endif()
+if(TREFOIL_IMAGES STREQUAL ON AND NOT IMAGES_FOUND)
+  message(FATAL_ERROR "TREFOIL_IMAGES is ON, but libpng 1.6 and libturbojpeg 2.1 were not found: install "
+                      "libpng-dev and libturbojpeg0-dev")
+endif()
+
 # Optional: libpq reads tables from PostgreSQL databases.
 set(TREFOIL_POSTGRES AUTO CACHE STRING "Tables from PostgreSQL with libpq: ON, OFF, or AUTO (if it is installed)")
 if(NOT TREFOIL_POSTGRES STREQUAL OFF)

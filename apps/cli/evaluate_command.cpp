@@ -134,10 +134,9 @@ void AddEvaluate(CLI::App& program, Action& action, jobs::JobTypes types) {
                                          "the root of the mean squared error (RMSE)");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
-      ->add_option(
-          "--data", options->data,
-          "A folder with test files, or the files: features and labels, or those of one table; - for one "
-          "file on standard input")
+      ->add_option("--data", options->data,
+                   "A folder with test files, or the files: features and labels, or those of one table, or a "
+                   "folder of images; - for one file on standard input")
       ->required();
   command->add_option(
       "--query", options->query,

@@ -181,7 +181,7 @@ void AddFeatures(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->add_option(
           "--in", options->in,
           "IDX, NPY or NPZ (x, and y if there), or a text file of a record a line; with --job what the "
-          "job declares: features and labels, or one table")
+          "job declares: features and labels, or one table, or a folder of images")
       ->required();
   command->add_option("--labels", options->labels, "Labels to be kept, IDX or NPY; without --job");
   command->add_option("--feature-model", options->feature_model,

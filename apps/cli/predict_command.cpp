@@ -103,8 +103,8 @@ void AddPredict(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
       ->add_option("--data", options->data,
-                   "A folder with test files, or the files: features, or those of one table; - for one file "
-                   "on standard input; labels are not looked at")
+                   "A folder with test files, or the files: features, or those of one table, or a folder of "
+                   "images; - for one file on standard input; labels are not looked at")
       ->required();
   command->add_option(
       "--query", options->query,

@@ -79,12 +79,13 @@ Parties DescribeLocal(const jobs::Job& job, const LocalOptions& options) {
   return parties;
 }
 
-/// Reads the table that a released model will be evaluated on: what is wrong with it is found before a
-/// training that costs time and epsilon, not behind it. Pre: the data are dealt.
+/// Reads the table, or the images, that a released model will be evaluated on: what is wrong with them is
+/// found before a training that costs time and epsilon, not behind it. Pre: the data are dealt.
 void CheckTests(const LocalRun& run, const LocalOptions& options) {
   const auto* schema = run.job.Records();
-  if (schema == nullptr || schema->data.format != data::Format::kCsv || !fs::exists(run.folder / "test"))
-    return;
+  if (schema == nullptr || !fs::exists(run.folder / "test")) return;
+  const auto format = schema->data.format;  // others are wrong as a whole, and seldom
+  if (format != data::Format::kCsv && format != data::Format::kImages) return;
   const auto source = jobs::FindDataFolder(schema->data.name, options.job, options.data);
   if (const auto files = data::FindTestFiles(schema->data, source)) (void)data::Load(schema->data, *files);
 }

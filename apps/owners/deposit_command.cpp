@@ -140,7 +140,7 @@ void AddDeposit(CLI::App& program, Action& action) {
   command->add_option(
       "--in", options->in,
       "The records, in the study's format: one table, or features and labels, or several files of one "
-      "CSV table; of vectors one NPY file");
+      "CSV table, or a folder of images; of vectors one NPY file");
   command->add_option("--query", options->query,
                       "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
   command->add_option(

@@ -6,8 +6,8 @@
 
 namespace trefoil::data {
 
-/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV, CIFAR and NPZ (arrays x and y).
-/// Where labels are ignored, no `y` is needed.
+/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV, CIFAR and NPZ (arrays x and y),
+/// and the folder of images. Where labels are ignored, no `y` is needed.
 struct DataFiles {
   std::filesystem::path x;
   std::filesystem::path y;

@@ -1,17 +1,31 @@
 #include "data/dataset/data_hash.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "base/secrets/sha256.h"
+#include "data/formats/cifar.h"
 #include "data/formats/file.h"
+#include "data/formats/image_folder.h"
 #include "data/tables/query_reader.h"
 
 namespace trefoil::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+std::string PathSha256(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool images = fs::is_directory(path, error) && !fs::exists(path / kFirstCifarFile, error);
+  return images ? ImagesSha256(path) : FileSha256(path);
+}
 
 std::string DataHash(const DataFiles& files) {
   std::string lines;
   const auto add = [&](const std::string& key, const std::filesystem::path& file) {
-    if (!file.empty()) lines += key + " " + FileSha256(file) + "\n";
+    if (!file.empty()) lines += key + " " + PathSha256(file) + "\n";
   };
   add("x", files.x);
   add("y", files.y);

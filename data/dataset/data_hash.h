@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,10 +9,14 @@
 namespace trefoil::data {
 
 /// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
-/// being x and y, or file, of [data], a line for each of its files. Of the bytes as they are on disk; of a
-/// query the one line "query SHA-256-OF-WHAT-IT-GIVES". Throws DataError for a file that
-/// cannot be read.
+/// being x and y, or file, of [data], a line for each of its files, and PathSha256() for a folder of images.
+/// Of the bytes as they are on disk; of a query the one line "query SHA-256-OF-WHAT-IT-GIVES". Throws
+/// DataError for a file that cannot be read.
 [[nodiscard]] std::string DataHash(const DataFiles& files);
+
+/// FileSha256(), or of a folder ImagesSha256(), and what they throw. CIFAR-10's own files, which are found
+/// together, are no folder of images.
+[[nodiscard]] std::string PathSha256(const std::filesystem::path& path);
 
 /// Data sets that are read more than once and have to stay as they were at first.
 class SameData {

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "data/formats/cifar.h"
 #include "data/formats/file.h"
+#include "data/formats/image_folder.h"
 
 namespace trefoil::data {
 namespace {
@@ -15,9 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 enum class Part { kTrain, kTest, kValidation };
-
-/// The first of CIFAR-10's own five training files. Where it is found, ReadCifar is given the folder.
-constexpr const char* kFirstCifarFile = "data_batch_1.bin";
 
 const char* NameOf(Part part) {
   return part == Part::kTrain ? "train" : part == Part::kTest ? "test" : "validation";
@@ -37,7 +36,8 @@ std::vector<std::string> CifarNames(Part part) {
   return {"validation.bin"};
 }
 
-/// Names that the one file of CSV, CIFAR or NPZ may have, or the two files of x and of y.
+/// Names that the one file of CSV, CIFAR or NPZ, or the folder of images, may have, or the two files of x and
+/// of y.
 std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part) {
   const std::string name = NameOf(part);
   const std::string idx = part == Part::kTest ? "t10k" : name;
@@ -51,6 +51,8 @@ std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part)
       return {{{name + "-x.npy"}, {name + "-y.npy"}}};
     case Format::kCifar:
       return {{CifarNames(part), {}}};
+    case Format::kImages:
+      return {{{name}, {}}};
     case Format::kNpz:
       break;
   }
@@ -108,6 +110,13 @@ std::optional<DataFiles> Find(const DataSpec& spec, const fs::path& folder, Part
   return DataFiles{first, second, {}};
 }
 
+/// Nothing that was there before is left among them.
+void CopyImages(const fs::path& source, const fs::path& target) {
+  const auto images = ListImages(source);
+  EmptyImageFolder(source, target);
+  for (const auto& image : images) CopyImage(image, target);
+}
+
 }  // namespace
 
 DataFiles FindTrainingFiles(const DataSpec& spec, const fs::path& folder) {
@@ -141,6 +150,8 @@ DataFiles PartyFiles(Format format, const fs::path& party_folder) {
       return {data / "x.npy", data / "y.npy", {}};
     case Format::kCifar:
       return {{}, {}, data / "train.bin"};
+    case Format::kImages:
+      return {{}, {}, data / "train"};
     case Format::kNpz:
       break;
   }
@@ -154,6 +165,10 @@ void CopyTestFiles(const DataFiles& files, const fs::path& folder) {
   for (const auto& path : all) {
     if (path.empty()) continue;
     const fs::path target = folder / path.filename();
+    if (fs::is_directory(path)) {
+      CopyImages(path, target);
+      continue;
+    }
     fs::copy_file(path, target, fs::copy_options::overwrite_existing);
     fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);  // the source may be read-only
   }

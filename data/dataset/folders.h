@@ -15,6 +15,7 @@ namespace trefoil::data {
 ///   NPY  train-x.npy, train-y.npy
 ///   NPZ  train.npz
 ///   CIFAR  train.bin, or data_batch_1.bin, which stands for all five of CIFAR-10: then `file` is the folder
+///   images  the folder train
 /// Throws DataError listing what was looked for if the folder or a file is missing.
 [[nodiscard]] DataFiles FindTrainingFiles(const DataSpec& spec, const std::filesystem::path& folder);
 
@@ -32,8 +33,8 @@ namespace trefoil::data {
 [[nodiscard]] DataFiles TestFiles(Format format, const std::filesystem::path& folder);
 
 /// The files of a party folder, as party files name them: data/images-idx3-ubyte.gz and
-/// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, data/train.npz, or
-/// data/train.bin.
+/// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, data/train.npz,
+/// data/train.bin, or the folder data/train.
 [[nodiscard]] DataFiles PartyFiles(Format format, const std::filesystem::path& party_folder);
 
 /// Copies test or validation files into a folder (made if needed) under their names, where FindTestFiles()

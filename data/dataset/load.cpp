@@ -1,5 +1,6 @@
 #include "data/dataset/load.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -11,6 +12,9 @@
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
+#include "data/formats/image_decoder.h"
+#include "data/formats/image_file.h"
+#include "data/formats/image_folder.h"
 #include "data/formats/numpy/npy_header.h"
 #include "data/formats/numpy/npz.h"
 
@@ -139,6 +143,25 @@ Table LoadCifar(const DataSpec& spec, const DataFiles& files, std::optional<std:
   return table;
 }
 
+Table LoadImages(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity,
+                 LabelUse labels) {
+  RequireImages();
+  const auto& classes = spec.label.values;
+  const auto images = ListImages(files.file, labels == LabelUse::kRead ? &classes : nullptr);
+  CheckCapacity(images.size(), capacity, files);
+  Table table;
+  table.x.resize(static_cast<Eigen::Index>(images.size()), static_cast<Eigen::Index>(spec.features));
+  for (Eigen::Index i = 0; i < table.x.rows(); ++i) {
+    const auto& [folder, path] = images[static_cast<std::size_t>(i)];
+    const auto pixels = DecodeImage(ReadImageFile(path, spec.image), spec.image, path);
+    ToFeatures<std::uint8_t>(spec, path, 0, pixels, table.x.row(i).data());
+    if (labels == LabelUse::kRead)
+      table.y.push_back(
+          static_cast<int>(std::find(classes.begin(), classes.end(), folder) - classes.begin()));
+  }
+  return table;
+}
+
 /// Parties name their files by themselves, and a job its format.
 void RequireNames(const DataSpec& spec, const DataFiles& files) {
   const bool two = HasLabelFile(spec.format);
@@ -158,9 +181,10 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
            LabelUse labels) {
   ValidateSpec(spec);
   RequireNames(spec, files);
-  Table table = spec.format == Format::kCsv     ? ReadCsv(files, spec, labels)
-                : spec.format == Format::kCifar ? LoadCifar(spec, files, capacity, labels)
-                                                : LoadArrays(spec, files, capacity, labels);
+  Table table = spec.format == Format::kCsv      ? ReadCsv(files, spec, labels)
+                : spec.format == Format::kCifar  ? LoadCifar(spec, files, capacity, labels)
+                : spec.format == Format::kImages ? LoadImages(spec, files, capacity, labels)
+                                                 : LoadArrays(spec, files, capacity, labels);
   CheckCapacity(static_cast<std::size_t>(table.x.rows()), capacity, files);
   return table;
 }

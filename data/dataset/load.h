@@ -10,11 +10,13 @@
 namespace trefoil::data {
 
 /// Reads a data set and checks every value against the spec: number of features, as many labels as rows,
-/// labels in 0..classes-1 or targets in their range, values finite and of magnitude at most kLargestValue, at
-/// most `capacity` rows where one is given. Values of other formats than CSV are divided by spec.scale;
-/// arrays of more than two dimensions are flattened row by row, and CIFAR's planes are interleaved: channels
-/// come last. With labels ignored, all that concerns them is left out. Throws ConfigError as ValidateSpec or
-/// for files of another format; DataError naming file, row, column (from 1).
+/// labels in 0..classes-1 or targets in their range, values finite and of magnitude at most kLargestValue,
+/// at most `capacity` rows where one is given. Values of other formats than CSV are divided by spec.scale;
+/// arrays of more than two dimensions are flattened row by row, and CIFAR's planes are interleaved:
+/// channels come last. Images of a folder are in the order of ListImages(), labelled by their sub-folders;
+/// a build that decodes none throws ConfigError. With labels ignored, all that concerns them is left out.
+/// Throws ConfigError as ValidateSpec or for files of another format; DataError naming file, row, column
+/// (from 1).
 [[nodiscard]] Table Load(const DataSpec& spec, const DataFiles& files,
                          std::optional<std::int64_t> capacity = std::nullopt,
                          LabelUse labels = LabelUse::kRead);

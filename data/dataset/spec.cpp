@@ -152,7 +152,29 @@ void CheckCifar(const DataSpec& spec) {
     Fail("features.image", SizeText(spec.image), SizeText(kCifarImage) + ", what data.format \"cifar\" has");
 }
 
+void CheckImages(const DataSpec& spec) {
+  const int channels = spec.image.channels;
+  if (spec.image.values() != spec.features || (channels != 1 && channels != 3)) {
+    Fail("features.image", spec.image.given() ? SizeText(spec.image) : "none",
+         "height and width, and 3 channels of images in colour, of " + std::to_string(spec.features) +
+             " values (data.features), with data.format \"images\"");
+  }
+  CheckUnique("data.label.values", spec.label.values);
+  if (spec.label.values.size() != static_cast<std::size_t>(spec.classes)) {
+    Fail("data.label.values", std::to_string(spec.label.values.size()) + " values",
+         std::to_string(spec.classes) + " (data.classes)");
+  }
+  for (const auto& name : spec.label.values) {
+    if (!IsFolderName(name)) Fail("data.label.values", Quote(name), kFolderNames);
+  }
+}
+
 }  // namespace
+
+bool IsFolderName(std::string_view text) {
+  return !text.empty() && text.front() != '.' &&
+         text.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
 
 std::int64_t WidthOf(const Column& column) {
   const auto own = [&]() -> std::size_t {
@@ -246,6 +268,7 @@ void ValidateSpec(const DataSpec& spec) {
   CheckScale("data.scale", spec.scale);
   if (spec.format == Format::kCsv) CheckCsv(spec);
   if (spec.format == Format::kCifar) CheckCifar(spec);
+  if (spec.format == Format::kImages) CheckImages(spec);
 }
 
 }  // namespace trefoil::data

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/columns/target.h"
@@ -13,7 +14,7 @@
 
 namespace trefoil::data {
 
-enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
+enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar, kImages };
 /// Whether features and labels lie in two files.
 [[nodiscard]] constexpr bool HasLabelFile(Format format) {
   return format == Format::kIdx || format == Format::kNpy;
@@ -67,8 +68,8 @@ struct Flaw {
 /// anything is. `decimal` stands before the decimals of the file's numbers, and not of the column's own.
 [[nodiscard]] std::optional<Flaw> FlawOf(const Column& column, char decimal = '.');
 
-/// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
-/// value.
+/// The label column of a CSV file, or of images the names of their folders, without a column: value number
+/// k of `values` is class k; `aliases` maps other spellings to a value.
 struct Label {
   std::string column;
   std::vector<std::string> values;
@@ -79,6 +80,11 @@ struct Label {
 
 /// What is wrong with the numeric values of a label and with their aliases, if anything is.
 [[nodiscard]] std::optional<Flaw> FlawOf(const Label& label, char decimal = '.');
+
+/// Whether the images of a class may lie in a folder of this name.
+[[nodiscard]] bool IsFolderName(std::string_view text);
+inline constexpr const char* kFolderNames =
+    "names of folders with data.format \"images\": not empty, without a slash, and no dot first";
 
 /// What a row of Format::kCifar is.
 inline constexpr ImageSize kCifarImage{.height = static_cast<int>(kCifarSide),
@@ -92,7 +98,8 @@ struct DataSpec {
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
   std::int64_t features = 0;           ///< columns of the matrix, after one-hot encoding
   int classes = 2;
-  ImageSize image{};   ///< where rows are images: what arrays of three or four dimensions must be
+  /// Where rows are images: what those of Format::kImages, and arrays of three or four dimensions, must be.
+  ImageSize image{};
   double scale = 1.0;  ///< every value of other formats than CSV is divided by it
   bool header = true;
   CsvDialect dialect{};
@@ -124,9 +131,10 @@ struct DataSpec {
 
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
-/// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique
-/// column names, one column of weights at most, which is not the label's, unique category values, as many
-/// label values as classes, aliases of declared values, no flaw (FlawOf) of a
+/// positive, means finite; for CIFAR the features and, if given, the image are its own; for images there is
+/// one, grey or colour, of `features` values, and as many label values as classes, each of them a folder's
+/// name; for CSV also unique column names, one column of weights at most, which is not the label's, unique
+/// category values, as many label values as classes, aliases of declared values, no flaw (FlawOf) of a
 /// column, the label or the target, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 

@@ -11,6 +11,7 @@
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
+#include "data/formats/image_folder.h"
 #include "data/formats/numpy/npz.h"
 
 namespace trefoil::data {
@@ -75,6 +76,22 @@ std::string Take(const CifarRows& all, const std::vector<std::size_t>& rows) {
   return part;
 }
 
+/// Each image to the folder of its party, in its class's sub-folder. Nothing that was there before is left.
+void DealImages(const DataSpec& spec, const fs::path& source, const std::vector<int>& party_of_row,
+                const std::array<DataFiles, kParties>& targets) {
+  const auto images = ListImages(source, &spec.label.values);
+  if (images.size() != party_of_row.size())
+    ThrowDataError(source, "", std::to_string(images.size()) + " images",
+                   std::to_string(party_of_row.size()) +
+                       " as when they were read: begin again when nobody "
+                       "writes to the folder");
+  for (const auto& target : targets) EmptyImageFolder(source, target.file);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (party_of_row[i] >= 0)
+      CopyImage(images[i], targets.at(static_cast<std::size_t>(party_of_row[i])).file);
+  }
+}
+
 void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
                 const std::array<DataFiles, kParties>& targets) {
   if (spec.format == Format::kCsv) {
@@ -82,6 +99,7 @@ void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector
              spec.dialect);
     return;
   }
+  if (spec.format == Format::kImages) return DealImages(spec, source.file, party_of_row, targets);
   const RowLists lists = ListRows(party_of_row);
   if (spec.format == Format::kCifar) {
     const CifarRows rows = ReadCifar(source.file);

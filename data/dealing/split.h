@@ -41,7 +41,7 @@ SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Spl
                         const std::array<std::filesystem::path, 3>& party_folders);
 
 /// As SplitSource(), each row to the party that `party_of_row` names, -1 for none. Pre: one for each row of
-/// the source; the spec is not vertical. Throws as Load().
+/// the source; the spec is not vertical. Throws as Load(); DataError where images are not as many any more.
 SplitReport SplitRows(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
                       const std::array<std::filesystem::path, 3>& party_folders);
 

@@ -39,7 +39,7 @@ std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns) {
       ValidateHashText(spec.hash_text);
       return columns + spec.hash_text.dimension;
     case FeatureMethod::kOnnx:
-      ValidateOnnx(spec.onnx, columns);
+      ValidateOnnx(spec.onnx, columns, spec.image);
       return spec.onnx.outputs;
   }
   return columns;
@@ -61,6 +61,7 @@ void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool, const std:
       table.texts.clear();
       break;
     case FeatureMethod::kOnnx:
+      PutInOrderOf(spec.onnx, spec.image, table.x);
       table.x = ExtractOnnx(table.x, spec.onnx, model, pool);
       break;
   }

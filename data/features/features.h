@@ -18,7 +18,7 @@ enum class FeatureMethod { kNone, kHog, kScatter, kHashText, kOnnx };
 /// record at a time.
 struct FeatureSpec {
   FeatureMethod method = FeatureMethod::kNone;
-  ImageSize image{};  ///< for methods of images
+  ImageSize image{};  ///< for methods of images, and where rows are images by their format
   HogSpec hog{};
   ScatterSpec scatter{};
   HashTextSpec hash_text{};
@@ -31,7 +31,8 @@ struct FeatureSpec {
 [[nodiscard]] std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns);
 
 /// Makes each record's features (and texts) the extracted ones. `model` is the file of an ONNX model, for
-/// that method only. Throws as ExtractedColumns() and ExtractOnnx().
+/// that method only, which is given images in its order (PutInOrderOf()). Throws as
+/// ExtractedColumns() and ExtractOnnx().
 void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool,
              const std::filesystem::path& model = {});
 

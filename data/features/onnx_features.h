@@ -6,6 +6,7 @@
 
 #include "base/threads/thread_pool.h"
 #include "data/dataset/table.h"
+#include "data/features/image.h"
 
 namespace trefoil::data {
 
@@ -22,8 +23,14 @@ struct OnnxSpec {
 [[nodiscard]] bool OnnxIsAvailable();
 
 /// Throws ConfigError "features.KEY: found X, expected Y" unless the hash is 64 hexadecimal digits, the input
-/// has one to four dimensions whose product is `columns`, and outputs is 1 ... 10^6.
-void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns);
+/// has one to four dimensions whose product is `columns`, and outputs is 1 ... 10^6; where rows are known to
+/// be images (`image` is given) the input is [channels, height, width], [height, width, channels], of grey
+/// [height, width], or [columns].
+void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns, const ImageSize& image = {});
+
+/// Where rows are such images, the channels of a pixel side by side, and the input has one channel behind the
+/// other, as most networks do, puts each row's values in that order. Pre: ValidateOnnx() passes.
+void PutInOrderOf(const OnnxSpec& spec, const ImageSize& image, Matrix& x);
 
 /// The model's (first) output for each row, one record at a time, as a row. The model is run by OpenCV in
 /// single precision; features may differ in their last bits between machines. Memory: the model once a

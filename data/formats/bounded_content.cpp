@@ -31,7 +31,7 @@ void BoundedContent::Append(std::string_view bytes) {
   if (content_.size() + bytes.size() > max_) {
     ThrowDataError(place_, "values", "more than " + std::to_string(max_) + " bytes",
                    without_head_ ? "at most as many where text is packed: unpack the file"
-                                 : "as many as its header says");
+                                 : "no more than its header allows");
   }
   content_.append(bytes);
 }

@@ -13,6 +13,9 @@ inline constexpr std::size_t kCifarChannels = 3;
 inline constexpr std::size_t kCifarValues = kCifarChannels * kCifarSide * kCifarSide;
 inline constexpr std::size_t kCifarRowBytes = 1 + kCifarValues;
 
+/// The first of CIFAR-10's own five training files. Where it is found, ReadCifar() is given the folder.
+inline constexpr const char* kFirstCifarFile = "data_batch_1.bin";
+
 /// Rows of CIFAR-10's binary files as they lie there: of each image its class in a byte, then its red, its
 /// green and its blue values, each plane row by row.
 struct CifarRows {

@@ -134,8 +134,8 @@ void ThrowDataError(const fs::path& file, std::string_view where, std::string_vi
   std::string text = file.string() + ": ";
   if (!where.empty()) text.append(where).append(": ");
   text.append("found ").append(found).append(", expected ").append(expected);
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, '.');
+  const auto controls = [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; };
+  std::replace_if(text.begin(), text.end(), controls, '.');
   throw DataError(text);
 }
 

@@ -9,7 +9,7 @@
 namespace trefoil::data {
 
 /// Throws DataError "FILE: WHERE: found FOUND, expected EXPECTED" (without "WHERE: " where that is empty), on
-/// one line.
+/// one line: control characters, as names of files may have them, are dots.
 [[noreturn]] void ThrowDataError(const std::filesystem::path& file, std::string_view where,
                                  std::string_view found, std::string_view expected);
 

@@ -9,6 +9,8 @@
 #include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
+#include "data/formats/image_file.h"
+#include "data/formats/image_folder.h"
 #include "data/formats/numpy/npy.h"
 #include "data/formats/numpy/npz.h"
 #include "data/tables/query_reader.h"
@@ -69,6 +71,10 @@ void UseFeatures(const std::filesystem::path& file, const Use& use) {
 
 void UseTable(const std::filesystem::path& file, const Use& use) {
   const bool folder = std::filesystem::is_directory(file);
+  if (folder && !std::filesystem::exists(file / kFirstCifarFile)) {
+    for (const auto& image : ListImages(file)) use(ReadAnyImageFile(image.path));
+    return;
+  }
   const auto head = folder ? std::string() : ReadHead(file, kHead);
   if (head.starts_with(kZipMagic)) return UseArray(ReadNpz(file, "x"), use);
   if (!folder && IsText(head)) return UseLines(ReadFile(file), use);

@@ -4,10 +4,10 @@
 FROM debian:bookworm
 WORKDIR /src
 COPY scripts/setup scripts/setup
-RUN scripts/setup --mpi && apt-get install -y -q --no-install-recommends openssh-client openssh-server && \
+RUN scripts/setup --mpi --images && apt-get install -y -q --no-install-recommends openssh-client openssh-server && \
     rm -rf /var/lib/apt/lists/* /etc/ssh/ssh_host_*
 COPY . .
-RUN cmake --preset release -DTREFOIL_TESTS=OFF -DTREFOIL_MPI=ON && cmake --build --preset release --target trefoil && \
+RUN cmake --preset release -DTREFOIL_TESTS=OFF -DTREFOIL_MPI=ON -DTREFOIL_IMAGES=ON && cmake --build --preset release --target trefoil && \
     strip build/bin/trefoil && install build/bin/trefoil /usr/local/bin/trefoil && rm -rf /src/*
 # ssh goes by the home folder and the shell that /etc/passwd has. The operator mounts one key for all pods of the job in
 # ~/.ssh; it serves as every pod's host key, too, so that known hosts are those that have it.

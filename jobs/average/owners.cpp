@@ -133,6 +133,16 @@ std::vector<ml::OwnRecords> LoadInOrder(const RecordSchema& schema, std::int64_t
   return parts;
 }
 
+/// An image that comes, goes or gets another name moves all behind it in the order of a folder: to other
+/// owners, if that order said whose they are.
+void RefuseOrderOfImages(const RecordSchema& schema, std::int64_t owners, const std::string& place) {
+  if (schema.data.format != data::Format::kImages || owners <= 1) return;
+  throw ConfigError(
+      place +
+      ": found several owners of one folder of images, expected one: images have no order that numbers could "
+      "go by; without numbers, and for records that are added or removed, they go to owners by their hash");
+}
+
 void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, const PartyFile& party,
                 bool said) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -161,7 +171,8 @@ void OwnerRowsField(FieldVisitor& v, Owners& s) {
   const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
   v("owner_rows", s.local_rows, Wholes{{0, kMaxOwnerRows}, of_each},
     Default(RowCounts()).Said("by hash; for one replaced all alike").LeftOut(),
-    "How many records each owner gets in `local`, in the data's order. Not hashed.");
+    "How many records each owner gets in `local`, in the data's order. Not of images, where a party has "
+    "several owners. Not hashed.");
   v.Check([&](const Section& local) {
     if (!s.local_rows.empty() && static_cast<std::int64_t>(s.local_rows.size()) != s.all())
       local.Refuse("owner_rows", of_each);
@@ -169,10 +180,13 @@ void OwnerRowsField(FieldVisitor& v, Owners& s) {
 }
 
 std::string DealToOwners(const RecordSchema& schema, const Owners& owners, const SplitTarget& deal) {
+  const bool by_hash = owners.by_hash && owners.local_rows.empty();
+  if (!by_hash)
+    RefuseOrderOfImages(schema, *std::max_element(owners.count.begin(), owners.count.end()),
+                        owners.by_hash ? "local.owner_rows" : "owners.count");
   const auto folder = FindDataFolder(schema.data.name, deal.job_file, deal.data);
   const auto files = data::FindTrainingFiles(schema.data, folder);
   const auto table = data::Load(schema.data, files);
-  const bool by_hash = owners.by_hash && owners.local_rows.empty();
   const auto rows = by_hash ? DealByHash(schema, owners, {files, table}, deal)
                             : DealInOrder(schema, owners, {files, table}, deal);
   if (const auto test = data::FindTestFiles(schema.data, folder)) data::CopyTestFiles(*test, deal.test);
@@ -192,6 +206,8 @@ std::vector<ml::OwnRecords> LoadOwners(const RecordSchema& schema, const Owners&
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   const bool said = !party.owner_rows.empty() || count == 1;
+  if (said || !owners.by_hash)
+    RefuseOrderOfImages(schema, count, party_file + (said ? ": owners.rows" : ": owners.count"));
   if (!said && !owners.by_hash) {
     throw ConfigError(
         fmt::format("{}: missing owners.rows, expected {} numbers, of each owner's records: where a record "

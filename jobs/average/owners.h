@@ -33,14 +33,16 @@ void OwnerRowsField(FieldVisitor& v, Owners& s);
 
 /// Deals the training data, to each party its owners' in one file: in its order, to each owner as many
 /// records as local.owner_rows says; where that is empty, by hash, or else alike. Test records, where there
-/// are any, go to deal.test. Returns what to say of it. Throws DataError or ConfigError.
+/// are any, go to deal.test. Returns what to say of it. Throws DataError; ConfigError, too, for images of
+/// several owners at a party that are not dealt by hash.
 std::string DealToOwners(const RecordSchema& schema, const Owners& owners, const SplitTarget& deal);
 
 /// The records of this party's owners: of its [data], as many for each as its [owners] rows say; without them
 /// by hash (jobs/slices.h), so that a record that is added or removed is one owner's, wherever it stands.
-/// Throws ConfigError where they are missing and by_hash does not hold, and there are several owners;
-/// DataError naming the owner for more than owners.most_rows. An owner may have fewer than owners.least_rows,
-/// or none: a refusal would be seen by the others. `threads`: for extracting features; 0: all cores.
+/// Throws ConfigError where there are several owners and the numbers are missing without by_hash, or would be
+/// of images in folders, which have no order to go by; DataError naming the owner for more than
+/// owners.most_rows. An owner may have fewer than owners.least_rows, or none: a refusal would be seen by the
+/// others. `threads`: for extracting features; 0: all cores.
 [[nodiscard]] std::vector<ml::OwnRecords> LoadOwners(const RecordSchema& schema, const Owners& owners,
                                                      const PartyFile& party, const std::string& party_file,
                                                      std::size_t threads = 0);

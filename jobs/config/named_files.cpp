@@ -2,10 +2,14 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 #include "data/dataset/folders.h"
+#include "data/formats/file.h"
+#include "data/formats/image_file.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -14,6 +18,27 @@ constexpr std::string_view kPostgres = "postgres:";
 
 void RequireThere(const std::string& path) {
   if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
+}
+
+/// A folder of images may have `test` among its classes, or its test images in it: it is told by what lies
+/// beside that folder.
+void RequireNoClasses(const std::filesystem::path& folder, const std::vector<std::string>& classes) {
+  constexpr std::size_t kImageMagic = 8;
+  const auto is_part = [&](const std::string& name) {
+    const bool known = name == "train" || name == "validation" || name == "queries";
+    return name == "test" || (known && std::find(classes.begin(), classes.end(), name) == classes.end());
+  };
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    const auto name = at->path().filename().string();
+    if (name.starts_with('.') || is_part(name)) continue;
+    const bool inner = at->is_directory(ignored);
+    if (inner || (at->is_regular_file(ignored) && data::IsImage(data::ReadHead(at->path(), kImageMagic))))
+      throw DataError(fmt::format(
+          "{}: found a folder \"test\" and {} {}, expected one or the other: name the images' own folder",
+          folder.string(), inner ? "a folder" : "an image", data::Quote(name)));
+  }
 }
 
 }  // namespace
@@ -50,7 +75,11 @@ data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data:
   if (!query.empty())
     throw ConfigError(fmt::format("--query: found {} files, expected one SQLite database", paths.size()));
   if (paths.size() == 1 && std::filesystem::is_directory(paths[0])) {
-    if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;
+    const auto test = data::FindTestFiles(spec, paths[0]);
+    const bool images = spec.format == data::Format::kImages;
+    if (test && images) RequireNoClasses(paths[0], spec.label.values);
+    if (test) return *test;
+    if (images) return data::OneFile(paths[0]);
     throw DataError(paths[0] + ": holds no test files; name the files themselves to use others");
   }
   return NamedFiles("--data", paths, spec, labels);

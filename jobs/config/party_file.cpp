@@ -251,7 +251,8 @@ void Fields(FieldVisitor& v, PartyFile& s) {
       "With a job's `[owners]`: how many of the `[data]` records each owner of this party has, in the file's "
       "order. Without it a record goes to the owner that its SHA-256 names (`privacy.md`, \"Averaged "
       "classifiers\"); required with several owners and `privacy.neighbours = \"replaced\"`. With a job's "
-      "`[teacher]`: of each teacher, in place of slices by hash.");
+      "`[teacher]`: of each teacher, in place of slices by hash. Refused for several owners' or teachers' "
+      "images in folders, which have no order.");
   });
   v.Table("storage", "What shares are sealed with.", [&] {
     v("key", s.storage_key, Path(), Default(fs::path()).Said("`tls.private_key`").LeftOut(),

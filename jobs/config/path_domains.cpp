@@ -134,9 +134,9 @@ void RecordFields(FieldVisitor& v, const char* table, const char* help, data::Da
   v.Table(table, help, [&] {
     PathField(v, "x", files.x, "idx and npy: the records, with `y`.");
     PathField(v, "y", files.y, "idx and npy: their labels.");
-    TableField(
-        v, files,
-        "csv, npz and cifar: both, in place of `x` and `y`; of csv also several, which are one table.");
+    TableField(v, files,
+               "csv, npz and cifar: both, in place of `x` and `y`; of csv also several, which are one table; "
+               "images: the folder.");
     v.Check(CheckRecords);
   });
 }

@@ -111,7 +111,7 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
 /// What lines of histogram.csv are called: the label's values, or where a format has none the numbers of the
 /// classes.
 std::vector<std::string> ClassNames(const data::DataSpec& data) {
-  if (data.format == data::Format::kCsv) return data.label.values;
+  if (!data.label.values.empty()) return data.label.values;
   std::vector<std::string> names;
   for (int k = 0; k < data.classes; ++k) names.push_back(std::to_string(k));
   return names;

@@ -10,6 +10,7 @@
 #include "base/ceil_log2.h"
 #include "base/error.h"
 #include "base/secrets/sha256.h"
+#include "data/dataset/data_hash.h"
 #include "data/formats/file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
@@ -231,7 +232,7 @@ std::string PateJob::Load(const PartyFile& party, const std::string& party_file,
     labels_ = LoadTeacherLabels(teacher_labels(), party, party_file);
     if (job().student) public_ = LoadPublicRecords(job(), party, resources.threads);
   }
-  query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
+  query_hash_ = data::PathSha256(party.inputs["pate.queries"]);  // of images a folder
   if (interactive()) {
     const auto& file = NeedLabelFile(party, party_file, "student", "the student's public predictions");
     student_ = ReadStudentScores(file, job());

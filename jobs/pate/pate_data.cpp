@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the file of public records, in this format; the last is what `local` calls it.
+/// Names of the file (of images the folder) of public records, in this format; `local` uses the last.
 std::vector<std::string> QueryNames(data::Format format) {
   switch (format) {
     case data::Format::kIdx:
@@ -30,6 +30,8 @@ std::vector<std::string> QueryNames(data::Format format) {
       return {"queries.npy"};
     case data::Format::kCifar:
       return {"queries.bin"};
+    case data::Format::kImages:
+      return {"queries"};
     case data::Format::kNpz:
       break;
   }
@@ -77,9 +79,11 @@ fs::path FindPublicRecords(const PateSettings& job, const fs::path& source, cons
   const auto tests = data::FindTestFiles(spec, source);
   const auto names = QueryNames(spec.format);
   for (const auto& name : names) {
-    if (!fs::is_regular_file(source / name)) continue;
+    const auto file = source / name;
+    if (!(spec.format == data::Format::kImages ? fs::is_directory(file) : fs::is_regular_file(file)))
+      continue;
     if (tests) data::CopyTestFiles(*tests, test_folder);
-    return source / name;
+    return file;
   }
   if (tests) return CutTestRecords(job, *tests, test_folder);
   return FindLabelFile(source, names, "public queries, nor test records to make them of");

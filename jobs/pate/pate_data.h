@@ -30,7 +30,7 @@ std::string DealPateRecords(const PateSettings& job, const std::filesystem::path
 /// moves no other one, wherever in the file it stands. A slice may be empty, whatever their number: a refusal
 /// of few records would be seen by the others. Pre: job.teacher.
 /// Throws: ConfigError where the party file names no [data], or files that a job with trained teachers does
-/// not have; as LoadOwnRecords().
+/// not have, or numbers of several owners' images in folders, which have no order; as LoadOwnRecords().
 [[nodiscard]] std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile& party,
                                                      const std::string& party_file, std::size_t threads = 0);
 

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "base/error.h"
+#include "data/dataset/folders.h"
 #include "jobs/config/fields.h"
 
 namespace trefoil::jobs {
@@ -12,8 +13,8 @@ namespace fs = std::filesystem;
 void VoteInputs(FieldVisitor& v, InputPaths& inputs) {
   v.Table("pate", "What jobs of type `pate` and `ensemble-transfer` need.", [&] {
     PathField(v, "queries", inputs["pate.queries"],
-              "Required: the public queries, any file (for `ensemble-transfer` NPY, rows × features; for "
-              "`pate` with "
+              "Required: the public queries, any file, or a folder of images (for `ensemble-transfer` NPY, "
+              "rows × features; for `pate` with "
               "a schema the public records in the job's format, labels not looked at): its SHA-256 must be "
               "the same "
               "at all three.");
@@ -42,7 +43,7 @@ void DealQueries(const fs::path& queries, const SplitTarget& deal) {
     auto& named = deal.parties.at(j).inputs["pate.queries"];
     named = fs::path("data") / queries.filename();
     fs::create_directories(deal.party_folders.at(j) / "data");
-    fs::copy_file(queries, deal.party_folders.at(j) / named);
+    data::CopyTestFiles(data::OneFile(queries), deal.party_folders.at(j) / "data");
   }
 }
 

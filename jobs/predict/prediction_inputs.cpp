@@ -18,7 +18,10 @@ void PredictInputs(FieldVisitor& v, InputPaths& inputs) {
         v, "x", rows.x,
         "Required at the client, or `file`: rows in the training job's format, of idx and npy. Labels may be "
         "missing, and are not looked at.");
-    TableField(v, rows, "Likewise of csv (several files are one table), npz and cifar (labels: any byte).");
+    TableField(
+        v, rows,
+        "Likewise of csv (several files are one table), npz and cifar (labels: any byte), and of images a "
+        "folder, with sub-folders of any names, or without.");
     v.Check([](const Section& section) {
       if (section.Has("x") && section.Has("file"))
         section.Fail("file", "predict.x is given too, expected only one of them");

@@ -167,16 +167,6 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical, char decimal)
   PartyField(v, s.party, vertical && !key, key ? "all parties hold the key" : "");
 }
 
-void LabelFields(FieldVisitor& v, data::Label& s, bool vertical, char decimal) {
-  v("column", s.column, Text{}, "The label's column.");
-  v("values", s.values, Texts{}, "Value number k is class k; as many as `classes`.");
-  v("aliases", s.aliases, "Another spelling, and the value that it is read as.");
-  v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
-    "Texts of equal numbers are one value, as for a category.");
-  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s, decimal)); });
-  PartyField(v, s.party, vertical);
-}
-
 }  // namespace
 
 void TargetFields(FieldVisitor& v, data::TargetRange& range, data::DataSpec& s) {
@@ -201,10 +191,22 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
   v.Check([&](const Section& table) {
     if (s.columns.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
   });
-  v.When(
-      {!s.target, "no [data.target]", "found it beside [data.target], which has the target's column"}, [&] {
-        v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical, s.decimal); });
-      });
+}
+
+void LabelFields(FieldVisitor& v, data::DataSpec& s) {
+  auto& label = s.label;
+  const Condition csv{s.format == Format::kCsv, "data.format \"csv\"",
+                      "of data.format \"images\" folders are named by the values alone"};
+  v.When(csv, [&] { v("column", label.column, Text{}, "The label's column."); });
+  v("values", label.values, Texts{},
+    "Value number k is class k; as many as `classes`. Of images a value is the name of a folder.");
+  v.When(csv, [&] {
+    v("aliases", label.aliases, "Another spelling, and the value that it is read as.");
+    v("numeric", label.numeric, Flag{}, Default(false).LeftOut(),
+      "Texts of equal numbers are one value, as for a category.");
+    v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(label, s.decimal)); });
+  });
+  PartyField(v, label.party, s.vertical);
 }
 
 void HeaderField(FieldVisitor& v, data::DataSpec& s) {

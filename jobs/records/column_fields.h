@@ -12,8 +12,11 @@ void HeaderField(FieldVisitor& v, data::DataSpec& s);
 /// The other keys of [data] that say how a CSV file is written.
 void DialectFields(FieldVisitor& v, data::DataSpec& s);
 
-/// These, and the columns of a table with its label, in jobs that read records.
+/// These, and the columns of a table, in jobs that read records.
 void CsvFields(FieldVisitor& v, data::DataSpec& s);
+
+/// The keys of [data.label], of a table or of images in folders.
+void LabelFields(FieldVisitor& v, data::DataSpec& s);
 
 /// The keys of [data.target].
 void TargetFields(FieldVisitor& v, data::TargetRange& range, data::DataSpec& s);

@@ -115,6 +115,7 @@ void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& da
   const Image image{data.features};
   const auto side = static_cast<int>(image.Side());
   const bool cifar = data.format == data::Format::kCifar;
+  const bool images = data.format == data::Format::kImages;
   v("image", s.image, image,
     Default(cifar ? data::kCifarImage : data::ImageSize{.height = side, .width = side})
         .Said("a square of `data.features`; cifar: [32, 32, 3]")
@@ -124,6 +125,8 @@ void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& da
   v.Check([&](const Section& table) {
     if (cifar && s.image != data::kCifarImage)
       table.Refuse("image", "[32, 32, 3], what data.format \"cifar\" has");
+    if (images && s.image.channels != 1 && s.image.channels != 3)
+      table.Refuse("image", "[height, width] or [height, width, 3] with data.format \"images\"");
   });
 }
 
@@ -160,7 +163,10 @@ void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
 void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
   v("input", s.input, Wholes{{1, kMaxColumns}, "the shape of a record"},
     Default(std::vector{static_cast<int>(features)}).Said("`[data.features]`"),
-    "Shape of one record at the model's input, without the batch.");
+    "Shape of one record at the model's input, without the batch. Of cifar and images [channels, height, "
+    "width], for which the values of each channel are put one behind the other, [height, width, channels], "
+    "or "
+    "`[data.features]`, for which they are as they are.");
   v("model_sha256", s.model_sha256, Text{},
     "SHA-256 of the model file in lower-case hexadecimal, the same model at all three (the party file says "
     "where it is).");
@@ -222,12 +228,17 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
     "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it. `auto`, of csv "
     "without extraction: about what rows come to, by the declared columns (`settings.md`, \"row_norm\").");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
-  v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter}, "method \"hog\" or \"scatter\""),
-         [&] { ImageFields(v, spec, data); });
+  auto of_images = of({FeatureMethod::kHog, FeatureMethod::kScatter},
+                      "method \"hog\" or \"scatter\", or with data.format \"images\"");
+  of_images.holds = of_images.holds || data.format == data::Format::kImages;
+  v.When(of_images, [&] { ImageFields(v, spec, data); });
   v.When(of({FeatureMethod::kHog}, "method \"hog\""), [&] { HogFields(v, spec.hog); });
   v.When(of({FeatureMethod::kScatter}, "method \"scatter\""), [&] { ScatterFields(v, spec.scatter); });
   v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });
-  v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
+  v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] {
+    OnnxFields(v, spec.onnx, data.features);
+    if (data.format == data::Format::kCifar) spec.image = data::kCifarImage;  // no key of this method
+  });
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
   v.When({use == RecordUse::kTrained, "type \"dpsgd\""}, [&] {
     v("fraction_bits", s.fraction_bits, WholeInterval{ml::kMinRowFractionBits, 24},

@@ -18,11 +18,9 @@ using data::ColumnKind;
 using data::Format;
 
 const OneOf<Format>& Formats() {
-  static const OneOf<Format> formats{{Format::kIdx, "idx"},
-                                     {Format::kCsv, "csv"},
-                                     {Format::kNpy, "npy"},
-                                     {Format::kNpz, "npz"},
-                                     {Format::kCifar, "cifar"}};
+  static const OneOf<Format> formats{{Format::kIdx, "idx"},     {Format::kCsv, "csv"},
+                                     {Format::kNpy, "npy"},     {Format::kNpz, "npz"},
+                                     {Format::kCifar, "cifar"}, {Format::kImages, "images"}};
   return formats;
 }
 
@@ -48,6 +46,7 @@ void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   });
   const bool csv = s.format == Format::kCsv;
   const bool cifar = s.format == Format::kCifar;
+  const bool images = s.format == Format::kImages;
   v.When(
       {!csv, "another data.format than \"csv\"", "each [[data.column]] has its own scale in format \"csv\""},
       [&] { v("scale", s.scale, kPositive, Default(1.0), "Values are divided by it."); });
@@ -61,6 +60,14 @@ void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   v.Table("target", "The number that a model is to predict, in place of `classes` and [data.label].",
           s.target, [&](data::TargetRange& range) { TargetFields(v, range, s); });
   v.When(IsCsv(s), [&] { CsvFields(v, s); });
+  v.When({csv || images, "data.format \"csv\" or \"images\"",
+          fmt::format("only formats \"csv\" and \"images\" have it, and data.format is \"{}\"",
+                      Formats().TextOf(s.format))},
+         [&] {
+           v.When({!s.target, "no [data.target]",
+                   "found it beside [data.target], which has the target's column"},
+                  [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s); }); });
+         });
   v.Check([&](const Section& table) {
     if (s.vertical && !csv)
       table.Fail("partition",
@@ -72,7 +79,9 @@ void ContentFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
         .Unless(!csv && !cifar),
     "Numbers of a record; 0 of csv with columns of kind `text` alone.");
   v.Check([&](const Section& table) {
-    if (cifar && s.target) table.Fail("target", "found it, but data.format \"cifar\" has classes");
+    if ((cifar || images) && s.target)
+      table.Fail("target",
+                 fmt::format("found it, but data.format \"{}\" has classes", Formats().TextOf(s.format)));
     if (cifar && s.features != data::kCifarImage.values())
       table.Refuse("features", "3072, what data.format \"cifar\" has");
   });
@@ -99,6 +108,12 @@ void CheckLabel(const data::DataSpec& spec, const Section& section) {
     section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
   if (const auto twice = Repeated(label.values))
     section.Fail("values", fmt::format("\"{}\" occurs twice, expected it once", *twice));
+  if (spec.format == Format::kImages) {
+    for (const auto& name : label.values) {
+      if (!data::IsFolderName(name)) section.Refuse("values", data::kFolderNames);
+    }
+    return;
+  }
   const auto aliases = section.Table("aliases");
   for (const auto& [alias, value] : label.aliases) {
     if (std::find(label.values.begin(), label.values.end(), value) == label.values.end())
@@ -203,7 +218,8 @@ std::int64_t TotalRows(const data::DataSpec& spec) {
 
 void CheckDataRules(const data::DataSpec& spec, const Section& data) {
   if (TotalRows(spec) == 0) data.Refuse("rows", "at least one row in all");
-  if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
+  if (spec.format == Format::kCsv) CheckCsv(spec, data);
+  if (spec.format == Format::kImages) CheckLabel(spec, data.Table("label"));
 }
 
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, RecordUse use,
@@ -247,6 +263,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
   FeaturesTable(v, s);
   v.Check([&](const Section& document) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
+    if (s.data.format == Format::kImages) CheckLabel(s.data, document.Table("columns").Table("label"));
     CheckWeightColumn(s.data, document.Table("columns"), RecordUse::kOther);
   });
 }

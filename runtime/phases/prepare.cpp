@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "data/dataset/data_hash.h"
+#include "data/formats/image_decoder.h"
+#include "data/formats/image_folder.h"
 #include "jobs/advice.h"
 #include "jobs/config/input_files.h"
 #include "jobs/files/share_file.h"
@@ -54,12 +56,24 @@ void RequireRoom(const PartyRun& run) {
   RequireDisk(run.session.folder(), run.job->Plan({}).disk.at(self), before);
 }
 
-/// What queries give whose records are charged: of a database that changes while it is read, others would be.
-std::string QueriedData(const jobs::PartyFile& party, const jobs::Job& job) {
-  std::string hashes;
-  if (!party.data.query.empty()) hashes += data::DataHash(party.data);
-  const bool tests = party.evaluation_ledger && BudgetedEvaluationOf(job, party.id);
-  if (tests && !party.evaluation.query.empty()) hashes += data::DataHash(party.evaluation);
+/// Whether these are images in a folder. What is wrong with its names, or with a build that reads none, is
+/// said before all of it is hashed.
+bool AreImages(const data::DataFiles& files, const jobs::Job& job) {
+  const auto* records = job.Records();
+  if (records == nullptr || records->data.format != data::Format::kImages || files.file.empty()) return false;
+  data::RequireImages();
+  (void)data::ListImages(files.file, &records->data.label.values);
+  return true;
+}
+
+/// The hash of records that may become others while they are read, what a query gives of a database and
+/// images in a folder, and that are charged: others would be than those that were read.
+std::string ChangingData(const jobs::PartyFile& party, const jobs::Job& job) {
+  const auto hash = [&](const data::DataFiles& files) {
+    return !files.query.empty() || AreImages(files, job) ? data::DataHash(files) : std::string();
+  };
+  auto hashes = hash(party.data);
+  if (party.evaluation_ledger && BudgetedEvaluationOf(job, party.id)) hashes += hash(party.evaluation);
   return hashes;
 }
 
@@ -69,7 +83,7 @@ void Prepare(PartyRun& run, const dp::EpsilonPair& planned) {
   const auto& party = run.session.party();
   // A key that cannot seal the model's share is found now, not after the training.
   if (run.job->release_to().empty()) (void)jobs::StorageKey(party, jobs::kModelShare);
-  const auto queried = QueriedData(party, *run.job);
+  const auto at_first = ChangingData(party, *run.job);
   const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config,
                                        {.threads = run.options.threads, .types = run.options.types});
   run.budget.emplace(party, *run.job);
@@ -77,10 +91,10 @@ void Prepare(PartyRun& run, const dp::EpsilonPair& planned) {
     run.budget->PrepareOwners(
         run.store->Populations(),
         {.job_hash = jobs::HashOf(*run.job), .run_id = {}, .events = run.job->Events()});
-  if (QueriedData(party, *run.job) != queried)
+  if (ChangingData(party, *run.job) != at_first)
     throw DataError(
-        "found other records at the end of reading a database than at its beginning, expected the same: "
-        "begin again when nobody writes to it, or query what stays");
+        "found other records at the end of reading a database, or a folder of images, than at its beginning, "
+        "expected the same: begin again when nobody writes to it, or query what stays");
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);

@@ -14,6 +14,7 @@ import re
 import struct
 import subprocess
 import zipfile
+import zlib
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -304,6 +305,39 @@ def configuration():
         write("set", f"{number}", text)
 
 
+def png(colours, rows, *chunks, bits=8):
+    """Of 8 x 8 pixels; `colours` as PNG's head has them."""
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    head = struct.pack(">IIBBBBB", 8, 8, bits, colours, 0, 0, 0)
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*one) for one in ((b"IHDR", head), *chunks, (b"IDAT", packed), (b"IEND", b"")))
+
+
+def jpeg(*values):
+    """Of 8 x 8 pixels alike: grey, or luminance and two differences of colour, each 192 to 255."""
+    count = len(values)
+    bits = "".join(f"0{value - 128:07b}0" for value in values)
+    bits += "1" * (-len(bits) % 8)
+    table = b"\1" + bytes(15)
+    return (b"\xff\xd8\xff\xdb\0\x43\0\x08" + b"\1" * 63
+            + b"\xff\xc0" + struct.pack(">HBHHB", 8 + 3 * count, 8, 8, 8, count) + b"".join(bytes([k + 1, 0x11, 0]) for k in range(count))
+            + b"\xff\xc4\0\x14\0" + table + b"\7" + b"\xff\xc4\0\x14\x10" + table + b"\0"
+            + b"\xff\xda" + struct.pack(">HB", 6 + 2 * count, count) + b"".join(bytes([k + 1, 0]) for k in range(count)) + b"\0\x3f\0"
+            + int(bits, 2).to_bytes(len(bits) // 8, "big") + b"\xff\xd9")
+
+
+def images():
+    grey = [bytes(range(8 * y, 8 * y + 8)) for y in range(8)]
+    write("image", "grey.png", png(0, grey, (b"tEXt", b"a\0b")))
+    write("image", "colour.png", png(2, [row * 3 for row in grey]))
+    write("image", "palette.png", png(3, [row[:1] for row in grey], (b"PLTE", bytes(range(6))), bits=1))
+    write("image", "clear.png", png(6, [row * 4 for row in grey]))
+    write("image", "grey.jpg", jpeg(200))
+    write("image", "colour.jpg", jpeg(200, 210, 220))
+
+
 def tables():
     images = struct.pack(">BBBBIII", 0, 0, 8, 3, 3, 2, 2) + bytes(range(12))
     labels = struct.pack(">BBBBI", 0, 0, 8, 1, 3) + bytes([0, 1, 1])
@@ -442,6 +476,7 @@ def main():
     network()
     certificates()
     configuration()
+    images()
     tables()
     kept()
     deposits()

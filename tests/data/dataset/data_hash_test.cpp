@@ -25,6 +25,32 @@ TEST(DataHash, IsOfTheBytesOfEachFileUnderItsKey) {
   EXPECT_THROW((void)DataHash(OneFile(folder / "none.csv")), DataError);
 }
 
+TEST(DataHash, IsOfAFoldersImagesAndOfWhereTheyLie) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "train/dog");
+  const std::string a = "\xff\xd8\xff a";
+  const std::string b = "\xff\xd8\xff b";
+  folder.Put("train/dog/1.png", a);
+  folder.Put("train/2.png", b);
+  const auto images = Sha256Hex(Sha256Hex("/2.png") + " " + Sha256Hex(b) + "\n" + Sha256Hex("dog/1.png") +
+                                " " + Sha256Hex(a) + "\n");
+  EXPECT_EQ(PathSha256(folder / "train"), images);
+  EXPECT_EQ(PathSha256(folder / "train/2.png"), Sha256Hex(b));
+  EXPECT_EQ(DataHash(OneFile(folder / "train")), Sha256Hex("file " + images + "\n"));
+  EXPECT_THROW((void)DataHash(OneFile(folder / "none")), DataError);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_THROW((void)DataHash(OneFile(folder / "loop")), DataError);
+}
+
+TEST(DataHash, IsOfNoOtherFolder) {
+  const TemporaryFolder folder;
+  const auto error = [&] { return ErrorText<DataError>([&] { (void)DataHash(OneFile(folder.path())); }); };
+  folder.Put("a.csv", "x,y\n1,2\n");
+  EXPECT_THAT(error(), testing::HasSubstr("a.csv: found something else, expected a PNG or JPEG file"));
+  folder.Put("data_batch_1.bin", "");
+  EXPECT_THAT(error(), testing::HasSubstr("found a folder, expected a regular file"));
+}
+
 TEST(SameData, NamesTheDataThatWereReplaced) {
   const TemporaryFolder folder;
   folder.Put("a.csv", "x\n1\n");

@@ -71,6 +71,26 @@ TEST(FindTrainingFiles, TakesCifarsOwnNames) {
   EXPECT_EQ(PartyFiles(Format::kCifar, "p").file, "p/data/train.bin");
 }
 
+TEST(FindTrainingFiles, TakesFoldersOfImages) {
+  const TemporaryFolder folder;
+  const auto spec = Spec(Format::kImages);
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)FindTrainingFiles(spec, folder.path()); }),
+              HasSubstr("found a folder without the data set's files, expected train"));
+  for (const char* name : {"train", "test/dog", "copies/test/cat"})
+    std::filesystem::create_directories(folder / name);
+  EXPECT_EQ(FindTrainingFiles(spec, folder.path()).file, folder / "train");
+  EXPECT_EQ(FindTestFiles(spec, folder.path())->file, folder / "test");
+  EXPECT_FALSE(FindValidationFiles(spec, folder.path()));
+  EXPECT_EQ(PartyFiles(Format::kImages, "p").file, "p/data/train");
+  EXPECT_EQ(TestFiles(Format::kImages, "p").file, "p/test");
+
+  folder.Put("test/dog/1.png", "dog");
+  folder.Put("copies/test/cat/1.png", "of another data set");
+  CopyTestFiles(OneFile(folder / "test"), folder / "copies");
+  EXPECT_EQ(RawBytes(folder / "copies/test/dog/1.png"), "dog");
+  EXPECT_FALSE(std::filesystem::exists(folder / "copies/test/cat"));
+}
+
 TEST(FindTrainingFiles, ListsWhatItLookedFor) {
   const TemporaryFolder folder;
   const auto error = [&](Format format, const std::filesystem::path& path) {

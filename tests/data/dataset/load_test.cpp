@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "data/formats/idx.h"
+#include "data/formats/image_decoder.h"
 #include "data/formats/numpy/npz.h"
 #include "tests/data/cifar_rows.h"
+#include "tests/data/image_bytes.h"
 
 namespace trefoil::data {
 namespace {
@@ -232,6 +234,89 @@ TEST(LoadCifar, RefusesOtherClassesRowsAndSpecs) {
   EXPECT_EQ(error(), "features.image: found 32 x 96, expected 32 x 32 x 3, what data.format \"cifar\" has");
   spec.features = 3073;
   EXPECT_EQ(error(), "data.features: found 3073, expected 3072, what data.format \"cifar\" has");
+}
+
+/// Two records as CIFAR's binary files and as images: class 2 before class 1, whose name sorts behind.
+class LoadImagesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!ImagesAreAvailable()) GTEST_SKIP() << "built without images (TREFOIL_IMAGES)";
+    spec_.format = Format::kImages;
+    spec_.image = kCifarImage;
+    spec_.label.values = {"none", "dog", "cat"};
+    PutImage("train/cat", 0);
+    PutImage("train/dog", 30);
+  }
+
+  void PutImage(const std::string& folder, int start) const {
+    std::vector<std::uint8_t> values;
+    for (std::size_t i = 0; i < 3072; ++i) values.push_back(CifarValue(start, i % 3, i / 3));
+    std::filesystem::create_directories(folder_ / folder);
+    folder_.Put(folder + "/1.png", Png(kCifarImage, values));
+  }
+
+  [[nodiscard]] Table LoadAll(std::optional<std::int64_t> capacity = std::nullopt,
+                              LabelUse labels = LabelUse::kRead) const {
+    return Load(spec_, OneFile(folder_ / "train"), capacity, labels);
+  }
+  template <typename E = DataError>
+  [[nodiscard]] std::string Error(std::optional<std::int64_t> capacity = std::nullopt) const {
+    return ErrorText<E>([&] { (void)LoadAll(capacity); });
+  }
+
+  TemporaryFolder folder_;
+  DataSpec spec_ = CifarSpec();
+};
+
+TEST_F(LoadImagesTest, AreTheSameBitsAsCifarsOwnFile) {
+  const Table table = LoadAll(2);
+  const auto cifar = Load(CifarSpec(), OneFile(folder_.Put("a.bin", CifarRow(2, 0) + CifarRow(1, 30))));
+  EXPECT_EQ(table.x, cifar.x);
+  EXPECT_EQ(table.y, cifar.y);
+  EXPECT_EQ(table.y, (std::vector<int>{2, 1}));
+}
+
+TEST_F(LoadImagesTest, NameWhatDoesNotFit) {
+  EXPECT_THAT(Error(1), HasSubstr("train: found 2 rows, expected at most the 1 that the job declares"));
+  folder_.Put("train/dog/x.jpg", "no image");
+  EXPECT_THAT(Error(), HasSubstr("train/dog/x.jpg: found something else, expected a whole PNG or JPEG file"));
+  EXPECT_THAT(Error(2), HasSubstr("train: found 3 rows")) << "none is decoded before";
+  std::filesystem::remove(folder_ / "train/dog/x.jpg");
+  spec_.image = {.height = 48, .width = 64};
+  EXPECT_THAT(Error(),
+              HasSubstr("train/cat/1.png: found 32 x 32 x 3 pixels, expected 48 x 64 (features.image)"));
+  spec_.image = kCifarImage;
+  spec_.label.values[1] = "Dog";
+  EXPECT_THAT(Error(), HasSubstr("train/dog: found a folder \"dog\", expected one that is named by"));
+  spec_.image = {};
+  EXPECT_THAT(Error<ConfigError>(), HasSubstr("features.image: found none, expected height and width"));
+}
+
+TEST_F(LoadImagesTest, MayHaveNoClassesWhereTheyAreIgnored) {
+  std::filesystem::rename(folder_ / "train/dog", folder_ / "train/whatever");
+  std::filesystem::rename(folder_ / "train/cat/1.png", folder_ / "train/1.png");
+  const Table table = LoadAll(2, LabelUse::kIgnored);
+  EXPECT_EQ(table.x(0, 0), 0.0F) << "1.png comes first";
+  EXPECT_EQ(table.x(1, 0), 15.0F);
+  EXPECT_TRUE(table.y.empty());
+}
+
+TEST_F(LoadImagesTest, MayBeNone) {
+  std::filesystem::remove_all(folder_ / "train");
+  EXPECT_THAT(Error(), HasSubstr("train: found no such folder"));
+  std::filesystem::create_directories(folder_ / "train/dog");
+  EXPECT_EQ(LoadAll().x.rows(), 0);
+  EXPECT_EQ(LoadAll().x.cols(), 3072);
+}
+
+TEST(LoadImages, NamesTheOptionOfABuildWithoutThem) {
+  if (ImagesAreAvailable()) GTEST_SKIP() << "built with images";
+  auto spec = CifarSpec();
+  spec.format = Format::kImages;
+  spec.image = kCifarImage;
+  spec.label.values = {"none", "dog", "cat"};
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)Load(spec, OneFile("none")); }),
+              HasSubstr("-DTREFOIL_IMAGES=ON"));
 }
 
 TEST(LoadCsv, ChecksSpecAndCapacity) {

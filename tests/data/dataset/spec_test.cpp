@@ -34,6 +34,30 @@ TEST(ValidateSpec, AcceptsAConsistentSpec) {
   EXPECT_NO_THROW(ValidateSpec(idx));
 }
 
+TEST(ValidateSpec, TakesImagesOfOneSizeWithAFolderForEachClass) {
+  DataSpec spec;
+  spec.format = Format::kImages;
+  spec.features = 12;
+  spec.image = {.height = 2, .width = 2, .channels = 3};
+  spec.label.values = {"cat", "guide dog"};
+  EXPECT_NO_THROW(ValidateSpec(spec));
+  const auto error = [&](const ImageSize& image, std::vector<std::string> values) {
+    auto other = spec;
+    other.image = image;
+    other.label.values = std::move(values);
+    return ErrorText<ConfigError>([&] { ValidateSpec(other); });
+  };
+  EXPECT_EQ(error({.height = 3, .width = 4}, spec.label.values), "");
+  for (const auto& image : {ImageSize{}, ImageSize{2, 3, 2}, ImageSize{2, 2, 1}})
+    EXPECT_THAT(error(image, spec.label.values),
+                HasSubstr("of 12 values (data.features), with data.format \"images\""));
+  EXPECT_THAT(error(spec.image, {"cat"}), HasSubstr("data.label.values: found 1 values, expected 2"));
+  EXPECT_THAT(error(spec.image, {"cat", "cat"}), HasSubstr("\"cat\" twice"));
+  for (const std::string name : {"", ".", "..", ".dog", "a/b", "../dog"})
+    EXPECT_THAT(error(spec.image, {"cat", name}),
+                HasSubstr("expected names of folders with data.format \"images\""));
+}
+
 TEST(CountFeatures, CountsNumbersAndCategoriesButNotTheLabel) {
   DataSpec spec = ValidSpec();
   EXPECT_EQ(CountFeatures(spec), 3);

@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "data/formats/idx.h"
+#include "data/formats/image_decoder.h"
 #include "data/formats/numpy/npz.h"
 #include "tests/data/cifar_rows.h"
+#include "tests/data/image_bytes.h"
 
 namespace trefoil::data {
 namespace {
@@ -77,8 +79,29 @@ class SplitSourceTest : public testing::TestWithParam<Format> {
       MakeCsv();
     } else if (GetParam() == Format::kCifar) {
       MakeCifar();
+    } else if (GetParam() == Format::kImages) {
+      MakeImages();
     } else {
       MakeNumPy();
+    }
+  }
+
+  void SetUp() override {
+    if (GetParam() == Format::kImages && !ImagesAreAvailable())
+      GTEST_SKIP() << "built without images (TREFOIL_IMAGES)";
+  }
+
+  void MakeImages() {
+    spec_.image = {.height = 1, .width = 2};
+    for (int i = 0; i < 10; ++i) {
+      spec_.label.values.push_back(std::to_string(i));
+      std::filesystem::create_directories(folder_ / ("source/train/" + std::to_string(i)));
+      folder_.Put("source/train/" + std::to_string(i) + "/a.png",
+                  Png(spec_.image, {static_cast<std::uint8_t>(i + 1), 200}));
+    }
+    for (const int j : {0, 1, 2}) {  // of an earlier dealing
+      std::filesystem::create_directories(folder_ / ("party-" + std::to_string(j) + "/data/train/0"));
+      folder_.Put("party-" + std::to_string(j) + "/data/train/0/0.png", "");
     }
   }
 
@@ -157,22 +180,62 @@ TEST_P(SplitSourceTest, GivesEachPartyItsRowsInTheSameFormat) {
 
 TEST_P(SplitSourceTest, NamesTheSourceInErrors) {
   spec_.classes = 9;
-  if (GetParam() == Format::kCsv) spec_.label.values.pop_back();
+  if (!spec_.label.values.empty()) spec_.label.values.pop_back();
   const auto source = FindTrainingFiles(spec_, folder_ / "source");
   const auto text = ErrorText<DataError>([&] {
     SplitSource(spec_, source, {}, {"unused", "unused", "unused"});
   });
   EXPECT_THAT(text, HasSubstr((folder_ / "source").string()));
-  EXPECT_THAT(text, HasSubstr(GetParam() == Format::kCsv ? "row 11" : "row 10"));
+  EXPECT_THAT(text, HasSubstr(GetParam() == Format::kCsv      ? "row 11"
+                              : GetParam() == Format::kImages ? "source/train/9: found a folder"
+                                                              : "row 10"));
+}
+
+TEST(SplitSource, GivesEveryPartySomeOfEachClassOfImages) {
+  if (!ImagesAreAvailable()) GTEST_SKIP() << "built without images (TREFOIL_IMAGES)";
+  const TemporaryFolder folder;
+  DataSpec spec{.name = "tiny", .format = Format::kImages, .columns = {}, .label = {}};
+  spec.features = 2;
+  spec.classes = 3;
+  spec.rows = {6, 6, 6};
+  spec.image = {.height = 1, .width = 2};
+  spec.label.values = {"ant", "bee", "cat"};
+  for (const auto& name : spec.label.values) {
+    std::filesystem::create_directories(folder / ("train/" + name));
+    for (char k = '0'; k <= '9'; ++k) folder.Put("train/" + name + "/" + k, Png(spec.image, {1, 2}));
+  }
+  const std::array<std::filesystem::path, 3> parties{folder / "0", folder / "1", folder / "2"};
+  for (const auto& split : {Split{}, Split{SplitKind::kFractions, {0.5, 0.25, 0.25}}}) {
+    const auto report = SplitSource(spec, OneFile(folder / "train"), split, parties);
+    EXPECT_GE(report.left_out, 12);
+    for (const auto& party : parties) {
+      std::array<int, 3> counts{};
+      for (const int label : Load(spec, PartyFiles(spec.format, party)).y)
+        ++counts.at(static_cast<std::size_t>(label));
+      for (const int count : counts) EXPECT_NEAR(count, split.kind == SplitKind::kEven ? 2 : 1.5, 0.5);
+    }
+  }
+}
+
+TEST(SplitRows, EndsWhereImagesCameSinceTheyWereRead) {
+  const TemporaryFolder folder;
+  DataSpec spec{.name = "tiny", .format = Format::kImages, .columns = {}, .label = {}};
+  spec.label.values = {"ant", "bee"};
+  std::filesystem::create_directories(folder / "train/ant");
+  folder.Put("train/ant/1", "");
+  folder.Put("train/ant/2", "");
+  const std::array<std::filesystem::path, 3> parties{folder / "0", folder / "1", folder / "2"};
+  EXPECT_THAT(ErrorText<DataError>([&] { SplitRows(spec, OneFile(folder / "train"), {0}, parties); }),
+              HasSubstr("train: found 2 images, expected 1 as when they were read"));
 }
 
 std::string FormatName(const testing::TestParamInfo<Format>& info) {
-  return std::array{"idx", "csv", "npy", "npz", "cifar"}.at(static_cast<std::size_t>(info.param));
+  return std::array{"idx", "csv", "npy", "npz", "cifar", "images"}.at(static_cast<std::size_t>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, SplitSourceTest,
                          testing::Values(Format::kIdx, Format::kCsv, Format::kNpy, Format::kNpz,
-                                         Format::kCifar),
+                                         Format::kCifar, Format::kImages),
                          FormatName);
 
 }  // namespace

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "data/features/onnx_writer.h"
+#include "data/formats/file.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {
@@ -41,6 +46,66 @@ TEST(Extract, PutsHashedTextBesideOtherFeatures) {
   Table text_only{.x = Matrix(1, 0), .y = {0}, .texts = {{"one text"}}};
   Extract(spec, text_only, pool);
   EXPECT_EQ(text_only.x.row(0), expected.row(0).rightCols(50));
+}
+
+/// Sums of one of three channels, which lie one behind the other, of images of 2 x 2 pixels.
+std::filesystem::path WriteChannelSum(const TemporaryFolder& folder, std::size_t channel) {
+  std::vector<float> weights(12, 0);
+  std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(4 * channel), 4, 1.0F);
+  OnnxWriter model;
+  model.AddConstant("w", {1, 12}, weights);
+  model.AddConstant("b", {1}, std::vector<float>{0});
+  model.AddNode("Flatten", {"x"}, "f", {{"axis", 1}});
+  model.AddNode("Gemm", {"f", "w", "b"}, "y", {{"transB", 1}});
+  return folder.Put("sum.onnx", model.Finish({"x", {1, 3, 2, 2}}, {"y", {1, 1}}));
+}
+
+TEST(Extract, PutsAnImagesChannelsInTheOrderThatANetworkWants) {
+  if (!OnnxIsAvailable()) GTEST_SKIP() << "built without OpenCV (TREFOIL_ONNX)";
+  const TemporaryFolder folder;
+  ThreadPool pool(1);
+  Matrix rows(2, 12);
+  rows << 1, 10, 100, 2, 20, 200, 3, 30, 300, 4, 40, 400,  // four pixels of three channels
+      5, 50, 500, 6, 60, 600, 7, 70, 700, 8, 80, 800;
+  for (const std::size_t channel : {0U, 1U, 2U}) {
+    const auto model = WriteChannelSum(folder, channel);
+    FeatureSpec spec{.method = FeatureMethod::kOnnx,
+                     .image = {2, 2, 3},
+                     .onnx = {.model_sha256 = FileSha256(model), .input = {3, 2, 2}, .outputs = 1}};
+    Table table{.x = rows, .y = {0, 1}};
+    Extract(spec, table, pool, model);
+    const float unit = std::pow(10.0F, static_cast<float>(channel));
+    Matrix expected(2, 1);
+    expected << 10 * unit, 26 * unit;
+    EXPECT_EQ(table.x, expected);
+    spec.image = {};  // an array's values are given as they are
+    table.x = rows;
+    Extract(spec, table, pool, model);
+    const Matrix sums = rows.middleCols(static_cast<Eigen::Index>(4 * channel), 4).rowwise().sum();
+    EXPECT_EQ(table.x, sums);
+  }
+}
+
+TEST(Extract, RefusesAnInputThatIsNoOrderOfTheImage) {
+  FeatureSpec spec{.method = FeatureMethod::kOnnx,
+                   .image = {2, 4, 3},
+                   .onnx = {.model_sha256 = std::string(64, 'a'), .input = {3, 4, 2}, .outputs = 1}};
+  const auto text = [&](const std::vector<int>& input) {
+    spec.onnx.input = input;
+    return ErrorText<ConfigError>([&] { (void)ExtractedColumns(spec, spec.image.values()); });
+  };
+  EXPECT_EQ(
+      text({3, 4, 2}),
+      "features.input: found [3, 4, 2], expected [3, 2, 4], [2, 4, 3] or one length: images are 2 x 4 x "
+      "3 (features.image)");
+  for (const auto& other : {std::vector<int>{4, 2, 3}, {1, 3, 2, 4}, {6, 4}, {3, 8}})
+    EXPECT_NE(text(other), "");
+  for (const auto& right : {std::vector<int>{3, 2, 4}, {2, 4, 3}, {24}}) EXPECT_EQ(text(right), "");
+  spec.image = {2, 4};
+  for (const auto& right : {std::vector<int>{1, 2, 4}, {2, 4, 1}, {2, 4}, {8}}) EXPECT_EQ(text(right), "");
+  EXPECT_NE(text({4, 2}), "");
+  spec.image = {};
+  EXPECT_EQ(ErrorText<ConfigError>([&] { (void)ExtractedColumns(spec, 8); }), "");
 }
 
 TEST(Extract, RefusesImagesOfAnotherSize) {

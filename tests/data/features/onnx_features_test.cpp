@@ -128,6 +128,26 @@ TEST(ExtractOnnx, NamesTheBuildOptionWhereItIsAbsent) {
               HasSubstr("-DTREFOIL_ONNX=ON"));
 }
 
+TEST(PutInOrderOf, PutsChannelsOneBehindTheOtherWhereTheInputHasThemSo) {
+  Matrix rows(2, 12);
+  rows << 1, 10, 100, 2, 20, 200, 3, 30, 300, 4, 40, 400,  // two rows of two pixels, of three channels each
+      5, 50, 500, 6, 60, 600, 7, 70, 700, 8, 80, 800;
+  Matrix expected(2, 12);
+  expected << 1, 2, 3, 4, 10, 20, 30, 40, 100, 200, 300, 400,  //
+      5, 6, 7, 8, 50, 60, 70, 80, 500, 600, 700, 800;
+  const auto ordered = [&](const std::vector<int>& input, const ImageSize& image) {
+    Matrix x = rows;
+    PutInOrderOf({.input = input}, image, x);
+    return x;
+  };
+  EXPECT_EQ(ordered({3, 2, 2}, {2, 2, 3}), expected);
+  EXPECT_EQ(ordered({3, 1, 4}, {1, 4, 3}), expected);
+  EXPECT_EQ(ordered({2, 2, 3}, {2, 2, 3}), rows);
+  EXPECT_EQ(ordered({12}, {2, 2, 3}), rows);
+  EXPECT_EQ(ordered({1, 3, 4}, {3, 4}), rows) << "grey";
+  EXPECT_EQ(ordered({3, 2, 2}, {}), rows) << "an array is given as it is";
+}
+
 TEST(ValidateOnnx, RefusesWhatDoesNotFit) {
   const std::string hash(64, 'a');
   const auto text = [](const OnnxSpec& spec) {

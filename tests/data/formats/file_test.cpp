@@ -122,7 +122,7 @@ TEST(ReadFile, UnpacksNoMoreThanTheHeadAnnounces) {
     return head[0] - '0';
   };
   EXPECT_EQ(ErrorText<DataError>([&] { (void)ReadFile(path, nine); }),
-            path.string() + ": values: found more than 9 bytes, expected as many as its header says");
+            path.string() + ": values: found more than 9 bytes, expected no more than its header allows");
   WriteFile(path, "912345678");
   EXPECT_EQ(ReadFile(path, nine), "912345678");
 }

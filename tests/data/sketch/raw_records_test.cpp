@@ -77,6 +77,21 @@ TEST_F(RawRecords, AreTheImagesOfCifar) {
   EXPECT_THAT(OfTable("batch.bin", first + second), ElementsAre(first, second));
 }
 
+TEST_F(RawRecords, AreTheFilesOfAFolderOfImagesOrTheRowsOfCifars) {
+  std::filesystem::create_directories(folder_ / "train/dog");
+  const std::string a = "\xff\xd8\xff a";  // as a JPEG file begins
+  const std::string b = "\xff\xd8\xff b";
+  folder_.Put("train/dog/1.png", a);
+  folder_.Put("train/2.png", b);
+  EXPECT_THAT(All(OneFile(folder_ / "train")), ElementsAre(b, a));
+  folder_.Put("train/dog/notes", "");
+  EXPECT_THROW((void)All(OneFile(folder_ / "train")), DataError);
+  const std::string row = std::string(1, '\0').append(kCifarValues, 'a');
+  for (const char k : {'1', '2', '3', '4', '5'})
+    folder_.Put(std::string("train/data_batch_") + k + ".bin", k == '3' ? row : "");
+  EXPECT_THAT(All(OneFile(folder_ / "train")), ElementsAre(row));
+}
+
 TEST_F(RawRecords, NameAFileThatCannotBeRead) {
   EXPECT_THROW((void)All(OneFile(folder_ / "none.csv")), DataError);
   EXPECT_THROW((void)All({.x = folder_ / "none.npy", .y = {}, .file = {}}), DataError);

@@ -9,9 +9,11 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/formats/image_decoder.h"
 #include "jobs/average/settings.h"
 #include "ml/clear/logistic_regression.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/data/image_bytes.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -259,6 +261,103 @@ TEST(DealToOwners, DealsRecordsEvenly) {
     EXPECT_LT(owner.size(), 70U + 52U);
   }
   EXPECT_EQ(total, 490U);
+}
+
+/// The same owners of images of two grey pixels, in folders "0" and "1".
+AverageSettings OwnersOfImages(const std::string& count, const std::string& privacy = "") {
+  auto job = OwnersWith(count, privacy);
+  auto& data = job.schema.data;
+  data.format = data::Format::kImages;
+  data.columns.clear();
+  data.label.column.clear();
+  data.image = {.height = 1, .width = 2};
+  return job;
+}
+
+// By hash an image that comes or goes is one owner's alone, as any record is.
+TEST(DealToOwners, MovesNoImageWhereOneIsRemoved) {
+  if (!data::ImagesAreAvailable()) GTEST_SKIP() << "built without images (TREFOIL_IMAGES)";
+  const TemporaryFolder folder;
+  std::vector<std::filesystem::path> images;
+  for (std::uint8_t k = 0; k < 20; ++k) {
+    const auto name = std::string("train/") + (k % 3 == 0 ? "0" : "1");
+    std::filesystem::create_directories(folder.path() / name);
+    images.push_back(
+        folder.Write(name + "/" + static_cast<char>('a' + k),
+                     data::Png({.height = 1, .width = 2}, {k, static_cast<std::uint8_t>(7 * k)})));
+  }
+  const auto job = OwnersOfImages("[3, 0, 2]");
+  const auto split = [&] {
+    std::array<PartyFile, 3> parties;
+    SplitTarget deal{.job_file = folder.path() / "job.toml",
+                     .data = folder.path(),
+                     .test = folder.path() / "test",
+                     .party_folders = {folder.path() / "p0", folder.path() / "p1", folder.path() / "p2"},
+                     .parties = parties};
+    (void)DealToOwners(job.schema, job.owners, deal);
+    OwnersRows all;
+    for (const std::size_t j : {0U, 2U}) {
+      parties.at(j).id = static_cast<int>(j);
+      parties.at(j).data.file = deal.party_folders.at(j) / parties.at(j).data.file;
+      for (auto& owner : RowsOf(LoadOwners(job.schema, job.owners, parties.at(j), "party.toml")))
+        all.push_back(std::move(owner));
+    }
+    return all;
+  };
+  const auto all = split();
+  ASSERT_EQ(all.size(), 5U);
+  for (std::size_t gone = 0; gone < images.size(); ++gone) {
+    std::filesystem::rename(images[gone], folder.path() / "away");
+    ExpectOneRecordLess(all, split(), gone);
+    std::filesystem::rename(folder.path() / "away", images[gone]);
+  }
+}
+
+// Their order is of all files' names and numbers: ListImages.MovesOtherFilesWhereOneIsReplacedByAnother.
+TEST(LoadOwners, TakesNoOrderOfImages) {
+  const auto error = [](const std::string& count, const std::string& privacy,
+                        const std::vector<std::int64_t>& rows) -> std::string {
+    const auto job = OwnersOfImages(count, privacy);
+    PartyFile party;
+    party.data.file = "no such folder";
+    party.owner_rows = rows;
+    try {
+      (void)LoadOwners(job.schema, job.owners, party, "party.toml");
+    } catch (const std::exception& found) {
+      return found.what();
+    }
+    return "";
+  };
+  const std::string replaced = "neighbours = \"replaced\"\n";
+  const auto refused = testing::HasSubstr("found several owners of one folder of images, expected one");
+  for (const auto& privacy : {std::string(), replaced})
+    EXPECT_THAT(error("[2, 0, 0]", privacy, {5, 15}), refused);
+  EXPECT_THAT(error("[2, 0, 0]", replaced, {}), refused);
+  EXPECT_THAT(error("[2, 0, 0]", "", {}), testing::Not(refused)) << "by hash";
+  for (const auto& privacy : {std::string(), replaced})
+    EXPECT_THAT(error("[1, 0, 0]", privacy, {20}), testing::Not(refused)) << "all are one owner's";
+}
+
+TEST(DealToOwners, DealsNoImagesInOrder) {
+  const auto error = [](AverageSettings job, std::vector<std::int64_t> rows) -> std::string {
+    job.owners.local_rows = std::move(rows);
+    std::array<PartyFile, 3> parties;
+    try {
+      (void)DealToOwners(
+          job.schema, job.owners,
+          {.job_file = {}, .data = "no such folder", .test = {}, .party_folders = {}, .parties = parties});
+    } catch (const std::exception& found) {
+      return found.what();
+    }
+    return "";
+  };
+  const std::string replaced = "neighbours = \"replaced\"\n";
+  EXPECT_THAT(error(OwnersOfImages("[2, 0, 1]"), {10, 20, 30}),
+              testing::HasSubstr("local.owner_rows: found several owners of one folder of images"));
+  EXPECT_THAT(error(OwnersOfImages("[2, 0, 1]", replaced), {}),
+              testing::HasSubstr("owners.count: found several owners of one folder of images"));
+  EXPECT_THAT(error(OwnersOfImages("[1, 1, 1]", replaced), {}), testing::HasSubstr("no such folder: not a"));
+  EXPECT_THAT(error(OwnersOfImages("[2, 0, 1]"), {}), testing::HasSubstr("no such folder: not a"));
 }
 
 TEST(DealToOwners, DealsInTheFilesOrderWhatLocalSays) {

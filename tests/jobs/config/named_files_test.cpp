@@ -56,5 +56,35 @@ TEST(NamedTestData, IsAFoldersTestFilesOrTheFilesThemselves) {
   EXPECT_THROW((void)NamedTestData({test}, SpecOf(Format::kIdx)), ConfigError);
 }
 
+TEST(NamedTestData, IsAFolderOfImagesOrTheTestOfOne) {
+  const TemporaryFolder folder;
+  auto spec = SpecOf(Format::kImages);
+  const auto named = [&] { return NamedTestData({folder.path()}, spec).file; };
+  const auto refused = [&](const std::string& beside) {
+    try {
+      (void)named();
+      ADD_FAILURE() << "nothing was refused: " << beside;
+    } catch (const DataError& error) {
+      EXPECT_EQ(error.what(), folder.path().string() + ": found a folder \"test\" and " + beside +
+                                  ", expected one or the other: name the images' own folder");
+    }
+  };
+  std::filesystem::create_directories(folder.path() / "cat");
+  EXPECT_EQ(named(), folder.path());
+  std::filesystem::create_directories(folder.path() / "test");
+  refused("a folder \"cat\"");
+  std::filesystem::remove(folder.path() / "cat");
+  for (const char* name : {"train", "validation", "queries", ".git"})
+    std::filesystem::create_directories(folder.path() / name);
+  folder.Write("README", "");
+  EXPECT_EQ(named(), folder.path() / "test");
+  spec.label.values = {"car", "train"};
+  refused("a folder \"train\"");
+  spec.label.values = {"car", "test"};
+  EXPECT_EQ(named(), folder.path() / "test");
+  folder.Write("1", "\xff\xd8\xff as a JPEG file begins");
+  refused("an image \"1\"");
+}
+
 }  // namespace
 }  // namespace trefoil::jobs

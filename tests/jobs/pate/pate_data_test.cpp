@@ -149,6 +149,22 @@ TEST(LoadSlices, FollowsTheOwnersWhereThePartyFileHasThem) {
   EXPECT_THROW((void)slices.Of(lines, "[3, 1, 1]", {6, 5}), ConfigError);
 }
 
+// Whichever image comes or goes, all behind it would be other teachers'.
+TEST(LoadSlices, TakesNoOrderOfImages) {
+  auto job = SlicesWith("[3, 1, 1]");
+  job.schema->data.format = data::Format::kImages;
+  PartyFile party;
+  party.data.file = "train";
+  party.owner_rows = {2, 2, 2};
+  try {
+    (void)LoadSlices(job, party, "party.toml");
+    FAIL() << "taken in order";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("party.toml: owners.rows: found several owners of one folder"));
+  }
+}
+
 // A refusal would be seen by the others, so that the record with which there are enough would have no
 // epsilon.
 TEST(LoadSlices, TakesFewerRecordsThanTeachers) {

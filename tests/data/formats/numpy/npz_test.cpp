@@ -166,7 +166,7 @@ TEST(ReadNpz, ReadsNoMoreThanTheMembersHeaderSays) {
       folder.Put("a.npz", StoredZip({{"x.npy", array + std::string(std::size_t{1} << 23, '\0')}}));
   EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadNpz(path, "x"); }),
               HasSubstr("found more than " + std::to_string(array.size()) +
-                        " bytes, expected as many as its header says"));
+                        " bytes, expected no more than its header allows"));
 }
 
 TEST(ReadNpz, LetsTheShapeBeCheckedBeforeTheValuesAreRead) {

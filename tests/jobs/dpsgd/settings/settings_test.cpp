@@ -621,6 +621,32 @@ TEST(DpsgdSettings, ReadsCifarsOwnFormat) {
               HasSubstr("found 7, expected a divisor of the 243 channels"));
 }
 
+TEST(DpsgdSettings, ReadsImagesInFoldersNamedByClass) {
+  std::string images = kMinimal;
+  images.replace(images.find("idx"), 3, "images");
+  const auto classes = images.find("classes = 10");
+  ASSERT_NE(classes, std::string::npos);
+  images.replace(classes, 12, "classes = 2\nlabel.values = [\"cat\", \"dog\"]");
+  const auto job = Read(images);
+  EXPECT_EQ(job.data.image, (data::ImageSize{28, 28}));
+  EXPECT_EQ(job.data.label.values, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(TrainedFeatures(job), 784);
+  const auto colour = Read(images, {"data.features=3072", "features.image=[32,32,3]", "features.method=hog"});
+  EXPECT_EQ(colour.data.image, (data::ImageSize{32, 32, 3}));
+  EXPECT_NE(DpsgdHash(job), DpsgdHash(Read(images, {"data.label.values=[\"dog\", \"cat\"]"})));
+
+  const auto error = [&](const char* change) { return ErrorOf(images, {change}); };
+  EXPECT_THAT(error("data.features=3072"), HasSubstr("missing features.image, expected [height, width]"));
+  EXPECT_THAT(error("features.image=[14,28,2]"),
+              HasSubstr("expected [height, width] or [height, width, 3] with"));
+  EXPECT_THAT(error("data.label.values=[\"cat\"]"), HasSubstr("data.label.values"));
+  EXPECT_THAT(error("data.label.values=[\"cat\", \"../dog\"]"), HasSubstr("expected names of folders"));
+  EXPECT_THAT(error("data.label.column=y"),
+              HasSubstr("of data.format \"images\" folders are named by the values alone"));
+  EXPECT_THAT(ErrorOf(kMinimal, {"data.label.values=[\"a\"]"}),
+              HasSubstr("only formats \"csv\" and \"images\" have it, and data.format is \"idx\""));
+}
+
 TEST(DpsgdSettings, RefusesFeaturesThatDoNotFitTheData) {
   const auto error = [](const std::string& change, const std::string& hog = "features.method=hog") {
     return ErrorOf(kMinimal, {hog, change});
@@ -668,6 +694,35 @@ TEST(DpsgdSettings, TakesAModelByItsHash) {
   EXPECT_EQ(ErrorOf(kMinimal, with("features.input=[3, 28, 28]")),
             "x.toml: features.input: found 3 lengths of product 2352, expected one to four of product 784 "
             "(data.features)");
+}
+
+// Rows of both have colours side by side, which hardly any network wants.
+TEST(DpsgdSettings, ComparesANetworksInputWithColourImages) {
+  const std::vector<std::string> onnx{"features.method=onnx", "features.model_sha256=" + std::string(64, 'a'),
+                                      "features.outputs=512"};
+  std::string cifar = kMinimal;
+  cifar.replace(cifar.find("idx"), 3, "cifar");
+  cifar.erase(cifar.find("features = 784\n"), 15);
+  std::string images = kMinimal;
+  images.replace(images.find("idx"), 3, "images");
+  images.replace(images.find("features = 784"), 14, "features = 3072");
+  images.replace(images.find("classes = 10"), 12, "classes = 2\nlabel.values = [\"cat\", \"dog\"]");
+  for (const auto& text : {cifar, images}) {
+    auto changes = onnx;
+    if (text == images) changes.emplace_back("features.image=[32, 32, 3]");
+    EXPECT_EQ(Read(text, changes).features.extraction.onnx.input, std::vector<int>{3072});
+    changes.emplace_back("features.input=[3, 32, 32]");
+    const auto job = Read(text, changes);
+    EXPECT_EQ(job.features.extraction.image, (data::ImageSize{32, 32, 3}));
+    EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "model.npz")), DpsgdJson(job));
+    const auto again = ParseDpsgdJson(DpsgdJson(job), "model.npz").features.extraction;
+    EXPECT_EQ(again.image, (data::ImageSize{32, 32, 3})) << "a model's records are put in the same order";
+    changes.back() = "features.input=[32, 3, 32]";
+    EXPECT_THAT(
+        ErrorOf(text, changes),
+        HasSubstr("features.input: found [32, 3, 32], expected [3, 32, 32], [32, 32, 3] or one length: "
+                  "images are 32 x 32 x 3 (features.image)"));
+  }
 }
 
 const std::vector<std::string> kInitialised{
