@@ -1,5 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cctype>
 #include <iostream>
 #include <memory>
@@ -54,6 +55,19 @@ Answers KnownAnswers(const InitJobOptions& options) {
   return answers;
 }
 
+[[noreturn]] void RefuseAnswer(const InitJobOptions& options, const std::string& key) {
+  throw ConfigError(fmt::format("{}: found an answer \"{}\" to no question", options.answers, key));
+}
+
+/// Before the first question, too: answers about a column that the table has not.
+void RequireColumns(const InitJobOptions& options, const Answers& known, const data::TableSketch& table) {
+  for (const auto& [key, answer] : known) {
+    const auto same = [&, &name = key](const auto& column) { return "column " + column.name == name; };
+    if (key.starts_with("column ") && std::none_of(table.columns.begin(), table.columns.end(), same))
+      RefuseAnswer(options, key);
+  }
+}
+
 /// Writes the job, and reads it back with all checks of a plan; what is refused does not stay.
 std::unique_ptr<jobs::Job> WriteJob(const fs::path& file, const std::string& text, jobs::JobTypes types) {
   data::WriteFile(file, text);
@@ -79,11 +93,11 @@ int InitJob(const InitJobOptions& options) {
   const auto files =
       options.query.empty() ? data::OneFile(options.data) : jobs::NamedQuery(options.data, options.query);
   const jobs::DraftSource source{.name = NameOf(options.data), .table = data::SketchTable(files, header)};
-  Session session(std::cin, std::cout, KnownAnswers(options), options.yes);
+  const auto known = KnownAnswers(options);
+  RequireColumns(options, known, source.table);
+  Session session(std::cin, std::cout, known, options.yes);
   const auto text = jobs::DraftJob(source, session, options.types);
-  if (const auto unused = session.Unused(); !unused.empty())
-    throw ConfigError(
-        fmt::format("{}: found an answer \"{}\" to no question", options.answers, unused.front()));
+  if (const auto unused = session.Unused(); !unused.empty()) RefuseAnswer(options, unused.front());
   const auto job = WriteJob(out, text, options.types);
   data::WriteFile(kept, session.AnswersToml());
   const auto epsilons = job->Epsilons();

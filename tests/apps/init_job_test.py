@@ -462,6 +462,10 @@ class InitJob(ProgramTest):
         told = self.talk("", "table.csv", "--out", "none.toml", "--answers", "given.answers", "--label", "c2")
         self.assertEqual((told.returncode, told.stdout), (2, ""))
         self.assert_one_error_line(told.stderr, 'answer "column c2": found one, expected none: c2 is the label')
+        self.write("given.answers", '"column c6" = "ignore"\n')
+        told = self.talk("", "table.csv", "--out", "none.toml", "--answers", "given.answers")
+        self.assertEqual((told.returncode, told.stdout), (2, ""))
+        self.assert_one_error_line(told.stderr, 'given.answers: found an answer "column c6" to no question')
 
     def test_lists_what_no_answer_is_known_to(self):
         self.table()
