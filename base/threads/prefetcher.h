@@ -44,13 +44,19 @@ class Prefetcher {
   /// The next value, waited for. Once `make` has thrown, and what it made before is taken, rethrows that in
   /// this and every later call.
   [[nodiscard]] T Next() {
-    std::unique_lock lock(mutex_);
-    made_.wait(lock, [this] { return !waiting_.empty() || failure_; });
-    if (waiting_.empty()) std::rethrow_exception(failure_);
-    T value = std::move(waiting_.front());
-    waiting_.pop_front();
-    room_.notify_one();
+    T value = Take();
+    MakeRoom();
     return value;
+  }
+
+  /// Gives the next value to `use`, whose result it returns. There is no room for another one before `use`
+  /// has ended, so that what is made ahead takes no processor from what is waited for. Throws as Next, and
+  /// what `use` throws.
+  template <typename Use>
+  auto UseNext(Use use) {
+    const RoomAtEnd room(*this);  // which outlives the value
+    const T value = Take();
+    return use(value);
   }
 
   /// Waits until as many values as may wait do so, or `make` has thrown.
@@ -60,12 +66,43 @@ class Prefetcher {
   }
 
  private:
+  /// Makes room for what was taken when it dies.
+  class RoomAtEnd {
+   public:
+    explicit RoomAtEnd(Prefetcher& of) : of_(of) {}
+    ~RoomAtEnd() { of_.MakeRoom(); }
+    RoomAtEnd(const RoomAtEnd&) = delete;
+    RoomAtEnd& operator=(const RoomAtEnd&) = delete;
+
+   private:
+    Prefetcher& of_;
+  };
+
+  /// The next value, whose place stays taken until MakeRoom.
+  T Take() {
+    std::unique_lock lock(mutex_);
+    made_.wait(lock, [this] { return !waiting_.empty() || failure_; });
+    if (waiting_.empty()) std::rethrow_exception(failure_);
+    T value = std::move(waiting_.front());
+    waiting_.pop_front();
+    taken_ = 1;
+    return value;
+  }
+
+  void MakeRoom() {
+    {
+      const std::lock_guard lock(mutex_);
+      taken_ = 0;
+    }
+    room_.notify_one();
+  }
+
   void Produce() {
     try {
       for (;;) {
         {
           std::unique_lock lock(mutex_);
-          room_.wait(lock, [this] { return waiting_.size() < depth_ || unwanted_; });
+          room_.wait(lock, [this] { return waiting_.size() + taken_ < depth_ || unwanted_; });
           if (unwanted_) return;
         }
         T value = make_(unwanted_);
@@ -86,6 +123,7 @@ class Prefetcher {
   std::condition_variable room_;
   std::condition_variable made_;
   std::deque<T> waiting_;
+  std::size_t taken_ = 0;  // values in use that still take room
   std::exception_ptr failure_{};
   std::atomic<bool> unwanted_ = false;  // written under the mutex, read by make_ without
   std::thread producer_;

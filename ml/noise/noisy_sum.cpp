@@ -21,7 +21,7 @@ using mpc::Index;
 using mpc::RingMatrix;
 using protocols::ReleaseReason;
 
-constexpr std::size_t kCallsAhead = 2;
+constexpr std::int64_t kCallsAhead = 3;         // the one that is under way included
 constexpr double kComputedNormError = 0x1p-24;  // of a norm of 2^26 numbers: more than its relative error
 
 bool IsWithin(std::span<const std::int64_t> vector, std::uint64_t norm) {
@@ -117,28 +117,29 @@ std::optional<RingMatrix> NoisySum(mpc::Context& party, const mpc::AdditiveShare
 
 NoisySums::NoisySums(SumSession session, RandomStream stream)
     : session_(std::move(session)),
-      noise_(kCallsAhead,
+      noise_(static_cast<std::size_t>(std::clamp(session_.calls, std::int64_t{1}, kCallsAhead)),
              NoiseMaker(session_.coordinates, 1,
                         dp::DiscreteGaussian(CountVariance(session_.sigma, session_.sensitivity)),
                         std::move(stream))) {}
 
-StepNoise NoisySums::NextNoise(Index rows, Index cols) {
+void NoisySums::BeginCall(Index rows, Index cols) {
   if (done_ == session_.calls)
     throw BudgetError(
         "noisy sums: found one more call, expected no more than the job has and is charged for");
   Require(rows == session_.coordinates && cols == 1, "NoisySums::Next: a number for every coordinate");
   ++done_;
-  return noise_.Next();
 }
 
 std::optional<RingMatrix> NoisySums::Next(mpc::Context& party, const RingMatrix& own) {
-  const StepNoise noise = NextNoise(own.rows(), own.cols());
-  return NoisySum(party, own, noise.values(), session_.to);
+  BeginCall(own.rows(), own.cols());
+  return noise_.UseNext(
+      [&](const StepNoise& noise) { return NoisySum(party, own, noise.values(), session_.to); });
 }
 
 std::optional<RingMatrix> NoisySums::Next(mpc::Context& party, const mpc::AdditiveShare& sum) {
-  const StepNoise noise = NextNoise(sum.rows(), sum.cols());
-  return NoisySum(party, sum, noise.values(), session_.to);
+  BeginCall(sum.rows(), sum.cols());
+  return noise_.UseNext(
+      [&](const StepNoise& noise) { return NoisySum(party, sum, noise.values(), session_.to); });
 }
 
 }  // namespace trefoil::ml

@@ -54,8 +54,9 @@ struct SumSession {
   std::vector<int> to{0, 1, 2};   ///< who gets the sums
 };
 
-/// Noisy sums one after the other, each with noise of its own, which is drawn while the sums before it are
-/// made. A sum has one call: there is no way to make it again. Not copyable or movable; used by one thread.
+/// Noisy sums one after the other, each with noise of its own, which is drawn at most three calls ahead, and
+/// beside a call only where that of the two after it is not there yet. A sum has one call: there is no
+/// way to make it again. Not copyable or movable; used by one thread.
 class NoisySums {
  public:
   /// `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError where the noise is out of the
@@ -71,8 +72,8 @@ class NoisySums {
   void WaitUntilFull() { noise_.WaitUntilFull(); }
 
  private:
-  /// The next call's noise, for numbers of this shape.
-  [[nodiscard]] StepNoise NextNoise(mpc::Index rows, mpc::Index cols);
+  /// Counts a call for numbers of this shape, or throws as Next.
+  void BeginCall(mpc::Index rows, mpc::Index cols);
 
   SumSession session_;
   Prefetcher<StepNoise> noise_;

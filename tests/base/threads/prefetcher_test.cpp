@@ -36,6 +36,33 @@ TEST(Prefetcher, MakesAsManyAheadAsItMayAndNoMore) {
   EXPECT_EQ(made, 4);
 }
 
+TEST(Prefetcher, MakesNothingInPlaceOfAValueThatIsInUse) {
+  std::atomic<int> made = 0;
+  Prefetcher<int> ahead(2, [&](const std::atomic<bool>&) { return ++made; });
+  const auto made_while_using = [&](int expected) {
+    return ahead.UseNext([&](const int& value) {
+      EXPECT_EQ(value, expected);
+      std::this_thread::sleep_for(milliseconds(30));  // time to make one too many, were it let
+      return made.load();
+    });
+  };
+  ahead.WaitUntilFull();
+  EXPECT_EQ(made_while_using(1), 2);
+  EXPECT_LE(made_while_using(2), 3);  // the one behind it may be made beside
+  ahead.WaitUntilFull();
+  EXPECT_EQ(made, 4);
+  EXPECT_THROW(ahead.UseNext([](const int&) -> int { throw std::runtime_error("in the consumer"); }),
+               std::runtime_error);
+  ahead.WaitUntilFull();
+  EXPECT_EQ(made, 5);
+}
+
+TEST(Prefetcher, GivesValuesToUseEachOnceAndInOrderWhereOneAloneIsMadeAhead) {
+  Prefetcher<int> ahead(1, [next = 0](const std::atomic<bool>&) mutable { return next++; });
+  for (int expected = 0; expected < 1000; ++expected)
+    ASSERT_EQ(ahead.UseNext([](const int& value) { return value; }), expected);
+}
+
 TEST(Prefetcher, RethrowsToTheConsumerAfterWhatWasMadeBefore) {
   std::atomic<bool> throwing = false;
   Prefetcher<int> ahead(2, [&throwing, next = 0](const std::atomic<bool>&) mutable {

@@ -152,6 +152,9 @@ TEST(NoisySums, RefuseACallTooManyBeforeAnythingIsSent) {
     const auto sent = party.transport().counters().bytes_sent;
     EXPECT_THROW((void)sums.Next(party, own), BudgetError);
     EXPECT_EQ(party.transport().counters().bytes_sent, sent);
+    NoisySums none({.calls = 0, .coordinates = 4, .sigma = 2, .sensitivity = 64},
+                   NoiseStreamOf(party.self()));
+    EXPECT_THROW((void)none.Next(party, own), BudgetError);
     return 0;
   });
 }
