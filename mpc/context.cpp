@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "mpc/dealing/preprocessing.h"
+#include "mpc/simd/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -103,6 +104,12 @@ RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, 
   return out;
 }
 
+void Context::StartDraw(int component, Purpose purpose, OperationId operation) {
+  prss_.Start(component, purpose, operation);
+}
+
+void Context::ContinueDraw(int component, std::span<Word> out) { prss_.Continue(component, out); }
+
 NarrowMatrix Context::DrawNarrow(int component, Purpose purpose, OperationId operation, Index rows,
                                  Index cols, const NarrowColumns& narrow) {
   if (narrow.packed() == 0) return NarrowMatrix(Draw(component, purpose, operation, rows, cols));
@@ -150,6 +157,11 @@ void Context::SendWords(int peer, const RingMatrix& words) { transport_.Send(pee
 
 RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols, net::Phase phase) {
   return Received<RingMatrix>(transport_, peer, rows, cols, phase);
+}
+
+void Context::AddReceivedWords(int peer, RingMatrix& sum) {
+  const net::Bytes bytes = transport_.Receive(peer, static_cast<std::size_t>(sum.size()) * sizeof(Word));
+  AddWordsFrom(bytes.data(), sum.size(), sum.data());
 }
 
 NarrowMatrix Context::ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow) {

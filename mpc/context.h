@@ -1,7 +1,8 @@
 #pragma once
 #include <functional>
-#include "base/threads/thread_pool.h"
+#include <span>
 
+#include "base/threads/thread_pool.h"
 #include "mpc/bits.h"
 #include "mpc/dealing/dealer.h"
 #include "mpc/narrow/narrow_matrix.h"
@@ -64,6 +65,10 @@ class Context {
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
                                 Index cols);
+  /// Draw in parts, for who goes over matrices once: begins the stream, whose next words each ContinueDraw of
+  /// that component gives, until another of its streams is begun.
+  void StartDraw(int component, Purpose purpose, OperationId operation);
+  void ContinueDraw(int component, std::span<Word> out);
   /// The same words, but the narrow columns modulo 2^width. No matrix of words is made.
   [[nodiscard]] NarrowMatrix DrawNarrow(int component, Purpose purpose, OperationId operation, Index rows,
                                         Index cols, const NarrowColumns& narrow);
@@ -84,6 +89,9 @@ class Context {
   void SendWords(int peer, const RingMatrix& words);
   [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols,
                                         net::Phase phase = net::Phase::kOnline);
+  /// Adds such words to `sum`, from the message itself: a sum takes as long as memory does, and a copy would
+  /// take as long again.
+  void AddReceivedWords(int peer, RingMatrix& sum);
   /// What a dealer's ShareRows, or of words alone Share, sends to B.
   [[nodiscard]] NarrowMatrix ReceiveDealt(int dealer, Index rows, Index cols, const NarrowColumns& narrow);
   /// The same, 4 bytes each: what a dealer's ShareHalves sends.

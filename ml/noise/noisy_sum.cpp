@@ -103,7 +103,7 @@ std::optional<RingMatrix> NoisySum(mpc::Context& party, const RingMatrix& own, c
                                    const std::vector<int>& to) {
   Require(own.rows() == noise.rows() && own.cols() == noise.cols(), "NoisySum: noise for every number");
   // A party's noise is as much its own as its vector: one input has both.
-  return Open(party, protocols::InputSum(party, own + noise), to);
+  return Open(party, protocols::InputSum(party, own, noise), to);
 }
 
 Cost NoisySumCost(Index count, const std::vector<int>& to) {

@@ -1,5 +1,7 @@
 #include "protocols/arithmetic/input.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -12,7 +14,38 @@ using mpc::Index;
 using mpc::Purpose;
 using mpc::RingMatrix;
 
+/// So many words of every matrix stay in the cache until all is done with them.
+constexpr Index kWordsAtOnce = 1024;
+
 bool Empty(const Shape& shape) { return shape.rows * shape.cols == 0; }
+
+/// InputEach of three owners of `own`, or of own + more, added up as it goes: what is zero is never made, and
+/// memory is gone over once before the message is sent, and once when the other one has come.
+mpc::ArithShare SumOfInputs(mpc::Context& party, const RingMatrix& own, const RingMatrix* more) {
+  const mpc::OperationId operation = party.NextOperation();
+  if (own.size() == 0) return mpc::ArithShare::Zero(own.rows(), own.cols());
+  RingMatrix first(own.rows(), own.cols());
+  RingMatrix second(own.rows(), own.cols());
+  net::Bytes message;
+  message.reserve(static_cast<std::size_t>(own.size()) * sizeof(mpc::Word));
+  std::array<mpc::Word, kWordsAtOnce> rest;
+  for (const int component : {party.self(), party.next()})
+    party.StartDraw(component, Purpose::kInput, operation);
+  for (Index at = 0; at < own.size(); at += kWordsAtOnce) {
+    const Index count = std::min(kWordsAtOnce, own.size() - at);
+    const auto words = static_cast<std::size_t>(count);
+    party.ContinueDraw(party.self(), {first.data() + at, words});
+    party.ContinueDraw(party.next(), {second.data() + at, words});
+    mpc::SubtractWords(own.data() + at, first.data() + at, count, rest.data());
+    if (more != nullptr) mpc::AddWords(rest.data(), more->data() + at, count, rest.data());
+    mpc::AddWords(second.data() + at, rest.data(), count, second.data() + at);
+    const auto bytes = std::as_bytes(std::span(rest).first(words));
+    message.insert(message.end(), bytes.begin(), bytes.end());
+  }
+  party.transport().Send(party.next(), std::move(message));
+  party.AddReceivedWords(party.previous(), first);
+  return {std::move(first), std::move(second)};
+}
 
 }  // namespace
 
@@ -73,17 +106,12 @@ mpc::Cost InputCost(int owner, mpc::Index count) {
 }
 
 mpc::ArithShare InputSum(mpc::Context& party, const RingMatrix& own) {
-  // InputEach of three owners, added up as it goes: what is zero is never made.
-  const mpc::OperationId operation = party.NextOperation();
-  if (own.size() == 0) return mpc::ArithShare::Zero(own.rows(), own.cols());
-  const RingMatrix mask = party.Draw(party.self(), Purpose::kInput, operation, own.rows(), own.cols());
-  const RingMatrix rest = mpc::DifferenceOf(own, mask);
-  party.SendWords(party.next(), rest);
-  RingMatrix second = party.Draw(party.next(), Purpose::kInput, operation, own.rows(), own.cols());
-  second += rest;
-  RingMatrix first = party.ReceiveWords(party.previous(), own.rows(), own.cols());
-  first += mask;
-  return {std::move(first), std::move(second)};
+  return SumOfInputs(party, own, nullptr);
+}
+
+mpc::ArithShare InputSum(mpc::Context& party, const RingMatrix& own, const RingMatrix& more) {
+  Require(own.rows() == more.rows() && own.cols() == more.cols(), "InputSum: two matrices of one shape");
+  return SumOfInputs(party, own, &more);
 }
 
 mpc::Cost InputSumCost(mpc::Index count) {

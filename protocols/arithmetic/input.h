@@ -29,6 +29,10 @@ struct Shape {
 /// The sum of what all parties input. Pre: `own` of one shape, the same at all three. Cost: 1 round; 8 bytes
 /// an element from each party (3 words). Throws: NetworkError, ProtocolError.
 [[nodiscard]] mpc::ArithShare InputSum(mpc::Context& party, const mpc::RingMatrix& own);
+/// The same of own + more, which is not made as a matrix. Throws: ContractError where their shapes differ,
+/// before anything is sent.
+[[nodiscard]] mpc::ArithShare InputSum(mpc::Context& party, const mpc::RingMatrix& own,
+                                       const mpc::RingMatrix& more);
 [[nodiscard]] mpc::Cost InputSumCost(mpc::Index count);
 
 /// As InputEach, of bits: `planes` rows of counts[j] bits each by owner j, or none.

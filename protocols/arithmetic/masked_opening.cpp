@@ -202,17 +202,10 @@ void MaskedOpening::SendLow(int peer, const RingMatrix& words, int bits) {
 
 void MaskedOpening::AddReceivedLow(int peer, int bits, RingMatrix& sum) {
   if (bits == 64) {
-    AddReceived(peer, sum);
+    party_.AddReceivedWords(peer, sum);
   } else {
     sum += mpc::FromPlanes(party_.ReceiveBits(peer, bits, sum.size()), sum.rows(), sum.cols());
   }
-}
-
-// Adds from the message itself: such a sum takes as long as memory does, and a copy would take as long again.
-void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
-  const net::Bytes bytes =
-      party_.transport().Receive(peer, static_cast<std::size_t>(sum.size()) * sizeof(mpc::Word));
-  mpc::AddWordsFrom(bytes.data(), sum.size(), sum.data());
 }
 
 mpc::ArithShare MaskedOpening::Reshare(RingMatrix half, Index rows, Index cols) {
@@ -227,7 +220,7 @@ mpc::ArithShare MaskedOpening::Reshare(RingMatrix half, Index rows, Index cols) 
       party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
   RingMatrix rest = mpc::DifferenceOf(std::move(half), with_dealer);
   party_.SendWords(other(), rest);
-  AddReceived(other(), rest);
+  party_.AddReceivedWords(other(), rest);
   if (first()) return {std::move(with_dealer), std::move(rest)};
   return {std::move(rest), std::move(with_dealer)};
 }

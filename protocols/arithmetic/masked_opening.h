@@ -132,7 +132,6 @@ class MaskedOpening {
   Part SentPart(mpc::RingMatrix words, int bits, bool from_dealer);
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
   void AddReceivedLow(int peer, int bits, mpc::RingMatrix& sum);
-  void AddReceived(int peer, mpc::RingMatrix& sum);
   [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
   /// The component that A or B shares with the dealer.
   [[nodiscard]] int ComponentWithDealer(int role) const {

@@ -3,8 +3,20 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/simd/elementwise_kernels.h"
 
 namespace trefoil::protocols {
+namespace {
+
+/// The value, of which the previous party sends the component that is not here. What is here is added up
+/// while that is under way.
+mpc::RingMatrix WithComponentOfPrevious(mpc::Context& party, const mpc::ArithShare& x) {
+  mpc::RingMatrix value = mpc::SumOf(x.own(), x.next());
+  party.AddReceivedWords(party.previous(), value);
+  return value;
+}
+
+}  // namespace
 
 std::string SentenceOf(ReleaseReason reason) {
   switch (reason) {
@@ -58,7 +70,7 @@ std::string SentenceOf(ReleaseReason reason) {
 
 mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x, ReleaseReason /*reason*/) {
   party.SendWords(party.next(), x.own());
-  return x.own() + x.next() + party.ReceiveWords(party.previous(), x.rows(), x.cols());
+  return WithComponentOfPrevious(party, x);
 }
 
 mpc::Cost RevealCost(mpc::Index count) {
@@ -70,7 +82,7 @@ std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const
   Require(receiver >= 0 && receiver < net::kParties, "RevealTo: party 0, 1 or 2");
   if (party.next() == receiver) party.SendWords(receiver, x.own());
   if (party.self() != receiver) return std::nullopt;
-  return x.own() + x.next() + party.ReceiveWords(party.previous(), x.rows(), x.cols());
+  return WithComponentOfPrevious(party, x);
 }
 
 mpc::Cost RevealToCost(int receiver, mpc::Index count) {

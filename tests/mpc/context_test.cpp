@@ -68,6 +68,21 @@ TEST_F(ContextTest, DrawsSharingsOfZeroOverTheThreeParties) {
   EXPECT_TRUE((parity.words() == 0).all());
 }
 
+TEST_F(ContextTest, DrawsBothComponentsInPartsAsAtOnce) {
+  Context party = At(2);
+  const RingMatrix own = party.Draw(2, Purpose::kInput, 7, 5, 3);
+  const RingMatrix next = party.Draw(0, Purpose::kInput, 7, 5, 3);
+  RingMatrix own_in_parts(5, 3);
+  RingMatrix next_in_parts(5, 3);
+  for (const int component : {2, 0}) party.StartDraw(component, Purpose::kInput, 7);
+  for (const auto& [first, count] : {std::pair{0, 2}, std::pair{2, 12}, std::pair{14, 1}}) {
+    party.ContinueDraw(2, {own_in_parts.data() + first, static_cast<std::size_t>(count)});
+    party.ContinueDraw(0, {next_in_parts.data() + first, static_cast<std::size_t>(count)});
+  }
+  EXPECT_TRUE((own_in_parts == own).all());
+  EXPECT_TRUE((next_in_parts == next).all());
+}
+
 TEST_F(ContextTest, DrawsBitsWithACleanTail) {
   Context party = At(0);
   const BitMatrix bits = party.DrawBits(1, Purpose::kMask, 3, 4, 70);
@@ -87,6 +102,22 @@ TEST_F(ContextTest, MovesWordsAndBitsOverTheLinks) {
   EXPECT_TRUE((receiver.ReceiveBits(0, 5, 70).words() == bits.words()).all());
   EXPECT_EQ(receiver.ReceiveWords(0, 0, 4).cols(), 4);
   EXPECT_EQ(sender.transport().counters().bytes_sent, 164U);
+}
+
+TEST_F(ContextTest, AddsWordsThatAreReceived) {
+  Context sender = At(0);
+  Context receiver = At(2);
+  const RingMatrix words = RandomWords(1, 3, 5);
+  RingMatrix sum = RandomWords(2, 3, 5);
+  const RingMatrix expected = sum + words;
+  sender.SendWords(2, words);
+  sender.SendWords(2, RingMatrix(0, 5));
+  receiver.AddReceivedWords(0, sum);
+  EXPECT_TRUE((sum == expected).all());
+  RingMatrix nothing(0, 5);
+  receiver.AddReceivedWords(0, nothing);
+  sender.SendWords(2, words);
+  EXPECT_THROW(receiver.AddReceivedWords(0, nothing), ProtocolError);
 }
 
 TEST_F(ContextTest, SendsWordsLowestByteFirst) {

@@ -43,15 +43,40 @@ TEST_P(InputTest, SharesTheOwnersValuesAtOneWordEach) {
 INSTANTIATE_TEST_SUITE_P(Owners, InputTest, testing::Values(0, 1, 2));
 
 TEST(InputSum, AddsEveryPartysValuesInOneRound) {
-  const std::array values{RandomWords(4, 3, 2), RandomWords(5, 3, 2), RandomWords(6, 3, 2)};
-  const auto parts = RunParties(Seed{3}, [&](mpc::Context& party) {
-    mpc::ArithShare sum;
-    const auto measured =
-        Measure(party, [&] { sum = InputSum(party, values[static_cast<std::size_t>(party.self())]); });
-    return std::pair{measured, Reveal(party, sum, ReleaseReason::kTest)};
+  // Some that are gone over at once, and a number of them with a rest.
+  for (const auto& [rows, cols] : {std::pair{3, 2}, std::pair{1024, 1}, std::pair{613, 5}}) {
+    const std::array values{RandomWords(4, rows, cols), RandomWords(5, rows, cols),
+                            RandomWords(6, rows, cols)};
+    const std::array more{RandomWords(7, rows, cols), RandomWords(8, rows, cols), RandomWords(9, rows, cols)};
+    const RingMatrix expected = values[0] + values[1] + values[2];
+    const RingMatrix with_more = expected + more[0] + more[1] + more[2];
+    const auto parts = RunParties(Seed{3}, [&](mpc::Context& party) {
+      const auto self = static_cast<std::size_t>(party.self());
+      mpc::ArithShare sum;
+      mpc::ArithShare sum_with_more;
+      const std::array measured{
+          Measure(party, [&] { sum = InputSum(party, values.at(self)); }),
+          Measure(party, [&] { sum_with_more = InputSum(party, values.at(self), more.at(self)); })};
+      return std::pair{measured, std::array{Reveal(party, sum, ReleaseReason::kTest),
+                                            Reveal(party, sum_with_more, ReleaseReason::kTest)}};
+    });
+    for (const std::size_t form : {std::size_t{0}, std::size_t{1}}) {
+      EXPECT_EQ(Figures({parts[0].first.at(form), parts[1].first.at(form), parts[2].first.at(form)}),
+                Figures(InputSumCost(rows * cols)));
+    }
+    for (const auto& part : parts) {
+      EXPECT_TRUE((part.second[0] == expected).all());
+      EXPECT_TRUE((part.second[1] == with_more).all());
+    }
+  }
+}
+
+TEST(InputSum, RefusesMoreOfAnotherShapeBeforeSending) {
+  const auto sent = RunParties(Seed{3}, [](mpc::Context& party) {
+    EXPECT_THROW((void)InputSum(party, RingMatrix::Zero(2, 2), RingMatrix::Zero(4, 1)), ContractError);
+    return party.transport().counters().messages;
   });
-  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputSumCost(6)));
-  for (const auto& part : parts) EXPECT_TRUE((part.second == values[0] + values[1] + values[2]).all());
+  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
 }
 
 TEST(InputEach, RefusesValuesOfAnotherShapeBeforeSending) {
