@@ -69,7 +69,7 @@ ALLOWED = [
     (SEND, "protocols/arithmetic/reveal.cpp", "party.SendBits(party.next(), x.own());", "opens to all: what RevealBits is for"),
     (SEND, "protocols/arithmetic/input.cpp", "party.SendWords(party.next(), rest);",
      "the owner's value less a component that the receiver cannot compute"),
-    (SEND, "protocols/arithmetic/input.cpp", "party.transport().Send(party.next(), std::move(message));",
+    (SEND, "protocols/arithmetic/input.cpp", "party.transport().Send(party.next(), std::move(masked));",
      "the same, of all owners at once"),
     (SEND, "protocols/arithmetic/input.cpp", "party.SendBits(party.next(), rest);", "the same for bits"),
     (SEND, "protocols/arithmetic/multiply.cpp", "party.SendWords(party.previous(), own);",

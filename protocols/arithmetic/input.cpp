@@ -26,8 +26,8 @@ mpc::ArithShare SumOfInputs(mpc::Context& party, const RingMatrix& own, const Ri
   if (own.size() == 0) return mpc::ArithShare::Zero(own.rows(), own.cols());
   RingMatrix first(own.rows(), own.cols());
   RingMatrix second(own.rows(), own.cols());
-  net::Bytes message;
-  message.reserve(static_cast<std::size_t>(own.size()) * sizeof(mpc::Word));
+  net::Bytes masked;
+  masked.reserve(static_cast<std::size_t>(own.size()) * sizeof(mpc::Word));
   std::array<mpc::Word, kWordsAtOnce> rest;
   for (const int component : {party.self(), party.next()})
     party.StartDraw(component, Purpose::kInput, operation);
@@ -40,9 +40,9 @@ mpc::ArithShare SumOfInputs(mpc::Context& party, const RingMatrix& own, const Ri
     if (more != nullptr) mpc::AddWords(rest.data(), more->data() + at, count, rest.data());
     mpc::AddWords(second.data() + at, rest.data(), count, second.data() + at);
     const auto bytes = std::as_bytes(std::span(rest).first(words));
-    message.insert(message.end(), bytes.begin(), bytes.end());
+    masked.insert(masked.end(), bytes.begin(), bytes.end());
   }
-  party.transport().Send(party.next(), std::move(message));
+  party.transport().Send(party.next(), std::move(masked));
   party.AddReceivedWords(party.previous(), first);
   return {std::move(first), std::move(second)};
 }

@@ -71,6 +71,17 @@ TEST(InputSum, AddsEveryPartysValuesInOneRound) {
   }
 }
 
+// With masks of zeros behind the first words that are gone over at once, every word of a share would be this one.
+TEST(InputSum, MasksEveryWord) {
+  const RingMatrix own = RingMatrix::Constant(3'000, 1, 7);
+  const auto shares = RunParties(
+      Seed{3}, [&](mpc::Context& party) { return InputSum(party, own, RingMatrix::Zero(3'000, 1)); });
+  for (const auto& share : shares) {
+    EXPECT_FALSE((share.own() == own).any());
+    EXPECT_FALSE((share.next() == own).any());
+  }
+}
+
 TEST(InputSum, RefusesMoreOfAnotherShapeBeforeSending) {
   const auto sent = RunParties(Seed{3}, [](mpc::Context& party) {
     EXPECT_THROW((void)InputSum(party, RingMatrix::Zero(2, 2), RingMatrix::Zero(4, 1)), ContractError);
