@@ -17,8 +17,8 @@ struct ImageFile {
 /// paths, byte by byte, as `LC_ALL=C sort` has them. With `classes` each sub-folder is named by one of these,
 /// no file lies beside them, a class without a sub-folder has no images, and the sub-folders are in turn:
 /// those of one in the order of their names byte by byte, those of different ones spread evenly, so that any
-/// stretch of the list, and any third record of one, has each in about its proportion (to three files), and
-/// all small ones together in about theirs. Of equal sub-folders the first file of each comes first, in the
+/// stretch of the list, and any third record of one, has each in about its proportion, and all small ones
+/// together in about theirs. Of equal sub-folders the first file of each comes first, in the
 /// order of the folders' names, then the second of each, and so on; where their number is a multiple of
 /// three, each of three rounds begins with the next folder. Throws DataError naming what is there else:
 /// another sub-folder, a folder in one, a symbolic link, no file; or that the folder cannot be read.

@@ -182,8 +182,7 @@ void OwnerRowsField(FieldVisitor& v, Owners& s) {
 std::string DealToOwners(const RecordSchema& schema, const Owners& owners, const SplitTarget& deal) {
   const bool by_hash = owners.by_hash && owners.local_rows.empty();
   if (!by_hash)
-    RefuseOrderOfImages(schema, *std::max_element(owners.count.begin(), owners.count.end()),
-                        owners.by_hash ? "local.owner_rows" : "owners.count");
+    RefuseOrderOfImages(schema, owners.all(), owners.by_hash ? "local.owner_rows" : "owners.count");
   const auto folder = FindDataFolder(schema.data.name, deal.job_file, deal.data);
   const auto files = data::FindTrainingFiles(schema.data, folder);
   const auto table = data::Load(schema.data, files);

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "data/dataset/folders.h"
 #include "data/dealing/split.h"
+#include "data/formats/file.h"
+#include "data/formats/image_folder.h"
 #include "jobs/average/owners.h"
 #include "jobs/pate/teacher_labels.h"
 #include "jobs/records/load_records.h"
@@ -44,6 +46,27 @@ void Move(const data::DataFiles& from, const data::DataFiles& to) {
   }
 }
 
+/// The images of a folder of classes, in the turn that these take, as a folder without sub-folders: read by the
+/// order of paths, as where labels are not looked at, the first ones are of every class then, too.
+void NumberImages(const data::DataSpec& spec, const fs::path& source, const fs::path& target) {
+  const auto images = data::ListImages(source, &spec.label.values);
+  data::EmptyImageFolder(source, target);
+  for (std::size_t k = 0; k < images.size(); ++k)
+    fs::rename(images[k].path, target / fmt::format("{:08}-{}", k + 1, images[k].path.filename().string()));
+}
+
+/// Where not all public records are answered, those of the first classes' folders would be.
+void RequireOneFolder(const PateSettings& job, const fs::path& folder) {
+  if (job.queries == job.public_records() && job.answers == job.queries) return;
+  for (const auto& image : data::ListImages(folder)) {
+    if (!image.folder.empty())
+      throw DataError(
+          folder.string() + ": found a folder " + data::Quote(image.folder) +
+          ", expected images alone: the first public records are the queries, and folder by folder "
+          "these would be of few classes");
+  }
+}
+
 /// Cuts the test records in two: the first for all to see, the others to test with. Returns the former's
 /// file.
 fs::path CutTestRecords(const PateSettings& job, const data::DataFiles& tests, const fs::path& test_folder) {
@@ -68,7 +91,12 @@ fs::path CutTestRecords(const PateSettings& job, const data::DataFiles& tests, c
   fs::remove_all(parts[1]);
   fs::remove_all(parts[2]);
   const auto queries = parts[0] / QueryNames(spec.format).back();
-  fs::rename(data::PartyFiles(spec.format, parts[0]).rows(), queries);
+  const auto cut = data::PartyFiles(spec.format, parts[0]).rows();
+  if (spec.format == data::Format::kImages) {
+    NumberImages(spec, cut, queries);
+  } else {
+    fs::rename(cut, queries);
+  }
   fs::remove_all(parts[0] / "data");
   return queries;
 }
@@ -82,6 +110,7 @@ fs::path FindPublicRecords(const PateSettings& job, const fs::path& source, cons
     const auto file = source / name;
     if (!(spec.format == data::Format::kImages ? fs::is_directory(file) : fs::is_regular_file(file)))
       continue;
+    if (spec.format == data::Format::kImages) RequireOneFolder(job, file);
     if (tests) data::CopyTestFiles(*tests, test_folder);
     return file;
   }
@@ -114,6 +143,7 @@ std::string DealPateRecords(const PateSettings& job, const fs::path& source, con
 }
 
 ml::FeatureRows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std::size_t threads) {
+  if (job.schema->data.format == data::Format::kImages) RequireOneFolder(job, party.inputs["pate.queries"]);
   data::DataFiles files;
   (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.inputs["pate.queries"];
   auto table = LoadRecords(

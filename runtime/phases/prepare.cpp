@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "data/dataset/data_hash.h"
 #include "data/formats/image_decoder.h"
@@ -56,11 +58,14 @@ void RequireRoom(const PartyRun& run) {
   RequireDisk(run.session.folder(), run.job->Plan({}).disk.at(self), before);
 }
 
-/// Whether these are images in a folder. What is wrong with its names, or with a build that reads none, is
-/// said before all of it is hashed.
+/// Whether these are images in a folder, also where the job reads none of them and the ledger alone is of
+/// them. What is wrong with its names, or with a build that reads none, is said before all of it is hashed.
 bool AreImages(const data::DataFiles& files, const jobs::Job& job) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(files.file, error)) return false;
   const auto* records = job.Records();
-  if (records == nullptr || records->data.format != data::Format::kImages || files.file.empty()) return false;
+  if (records == nullptr) return true;
+  if (records->data.format != data::Format::kImages) return false;
   data::RequireImages();
   (void)data::ListImages(files.file, &records->data.label.values);
   return true;

@@ -98,12 +98,20 @@ delta = 1e-5
         # Of six test images, two of each class, the first three are made public.
         cut = self.write("cut.toml", taught.replace("queries = 6", "queries = 3"))
         self.succeed("local", "--job", cut, "--data", "data", "--out", "cut")
-        for part in ("cut/party-0/data/queries", "cut/test/test"):
-            self.assertEqual(sorted(path.parent.name for path in (self.folder / part).glob("*/*")), ["blue", "green", "red"])
+        self.assertEqual(sorted(path.parent.name for path in (self.folder / "cut/test/test").glob("*/*")), ["blue", "green", "red"])
+        names = sorted(path.name for path in (self.folder / "cut/party-0/data/queries").iterdir())
+        self.assertEqual([name[:9] for name in names], ["00000001-", "00000002-", "00000003-"])
+        self.assertEqual(sorted(int(name[9:11]) % 3 for name in names), [0, 1, 2], "one of each class, by their numbers")
+        # With a student some public records are no queries, which are of every class all the same.
+        student = self.write("student.toml", taught.replace("queries = 6", "queries = 3") + "[student]\nrecords = 6\nlambda = 0.02\n")
+        self.succeed("local", "--job", student, "--data", "data", "--out", "student", *prepared())
+        names = sorted(path.name for path in (self.folder / "student/party-0/data/queries").iterdir())
+        self.assertEqual([[int(name[9:11]) % 3 for name in names[k : k + 3]] for k in (0, 3)], [[2, 1, 0], [1, 0, 2]])
         os.rename(self.folder / "data/test", self.folder / "data/queries")
         self.succeed("local", "--job", self.write("pate.toml", taught), "--data", "data", "--out", "taught")
         answers = [row["label"] for row in csv.DictReader((self.folder / "taught/answers.csv").read_text().splitlines())]
         self.assertEqual(answers, labels)
+        self.fail_with(4, 'data/queries: found a folder "blue", expected images alone', "local", "--job", student, "--data", "data", "--out", "few")
 
     def test_are_checked_before_a_run(self):
         self.succeed("local", "--job", self.job, "--data", "data", "--out", "run", *prepared())

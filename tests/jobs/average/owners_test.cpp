@@ -356,7 +356,9 @@ TEST(DealToOwners, DealsNoImagesInOrder) {
               testing::HasSubstr("local.owner_rows: found several owners of one folder of images"));
   EXPECT_THAT(error(OwnersOfImages("[2, 0, 1]", replaced), {}),
               testing::HasSubstr("owners.count: found several owners of one folder of images"));
-  EXPECT_THAT(error(OwnersOfImages("[1, 1, 1]", replaced), {}), testing::HasSubstr("no such folder: not a"));
+  EXPECT_THAT(error(OwnersOfImages("[1, 1, 1]", replaced), {}),
+              testing::HasSubstr("owners.count: found several owners of one folder of images"));
+  EXPECT_THAT(error(OwnersOfImages("[1, 0, 0]", replaced), {}), testing::HasSubstr("no such folder: not a"));
   EXPECT_THAT(error(OwnersOfImages("[2, 0, 1]"), {}), testing::HasSubstr("no such folder: not a"));
 }
 
