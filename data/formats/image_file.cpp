@@ -154,6 +154,8 @@ std::string CheckedImage(std::string bytes, const ImageSize& size, const fs::pat
 
 bool IsImage(std::string_view head) { return head.starts_with(kPngMagic) || head.starts_with(kJpegMagic); }
 
+bool IsImageFile(const fs::path& path) { return IsImage(ReadHead(path, kPngMagic.size())); }
+
 std::string ReadImageFile(const fs::path& path, const ImageSize& size) {
   const auto check = [&](std::string_view start) {
     const auto head = ImageHeadOf(start, path);

@@ -20,6 +20,9 @@ namespace trefoil::data {
 /// Whether a file that begins so (eight bytes are enough) is of one of these formats.
 [[nodiscard]] bool IsImage(std::string_view head);
 
+/// Whether the file begins so. Throws DataError as ReadHead().
+[[nodiscard]] bool IsImageFile(const std::filesystem::path& path);
+
 /// CheckedImage() of a file. Memory: no more than twice 16 MiB and eight bytes a value; a file whose head
 /// has another size is not read further. Throws DataError as CheckedImage() and ReadFile(), and where the
 /// file is larger than that, or its head does not end within its first mebibyte.

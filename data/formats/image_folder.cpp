@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExpected = "PNG or JPEG files in sub-folders named by class";
 constexpr std::size_t kRounds = 3;  // as many as `local` deals to
-constexpr std::size_t kImageMagic = 8;
 
 /// What is in a folder, in the order of the names' bytes, hidden files apart.
 std::vector<fs::path> Entries(const fs::path& folder) {
@@ -154,7 +153,7 @@ std::vector<ImageFile> ListImages(const fs::path& folder, const std::vector<std:
 std::string ImagesSha256(const fs::path& folder) {
   std::string lines;
   for (const auto& [inner, path] : ListImages(folder)) {
-    if (!IsImage(ReadHead(path, kImageMagic)))
+    if (!IsImageFile(path))
       ThrowDataError(path, "", "something else", "a PNG or JPEG file, as the others of a folder");
     lines += Sha256Hex(inner + "/" + path.filename().string()) + " " + FileSha256(path) + "\n";
   }

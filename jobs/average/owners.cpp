@@ -171,7 +171,7 @@ void OwnerRowsField(FieldVisitor& v, Owners& s) {
   const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
   v("owner_rows", s.local_rows, Wholes{{0, kMaxOwnerRows}, of_each},
     Default(RowCounts()).Said("by hash; for one replaced all alike").LeftOut(),
-    "How many records each owner gets in `local`, in the data's order. Not of images, where a party has "
+    "How many records each owner gets in `local`, in the data's order. Not of images, where there are "
     "several owners. Not hashed.");
   v.Check([&](const Section& local) {
     if (!s.local_rows.empty() && static_cast<std::int64_t>(s.local_rows.size()) != s.all())

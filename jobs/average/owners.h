@@ -34,7 +34,7 @@ void OwnerRowsField(FieldVisitor& v, Owners& s);
 /// Deals the training data, to each party its owners' in one file: in its order, to each owner as many
 /// records as local.owner_rows says; where that is empty, by hash, or else alike. Test records, where there
 /// are any, go to deal.test. Returns what to say of it. Throws DataError; ConfigError, too, for images of
-/// several owners at a party that are not dealt by hash.
+/// several owners that are not dealt by hash.
 std::string DealToOwners(const RecordSchema& schema, const Owners& owners, const SplitTarget& deal);
 
 /// The records of this party's owners: of its [data], as many for each as its [owners] rows say; without them

@@ -23,7 +23,6 @@ void RequireThere(const std::string& path) {
 /// A folder of images may have `test` among its classes, or its test images in it: it is told by what lies
 /// beside that folder.
 void RequireNoClasses(const std::filesystem::path& folder, const std::vector<std::string>& classes) {
-  constexpr std::size_t kImageMagic = 8;
   const auto is_part = [&](const std::string& name) {
     const bool known = name == "train" || name == "validation" || name == "queries";
     return name == "test" || (known && std::find(classes.begin(), classes.end(), name) == classes.end());
@@ -34,7 +33,7 @@ void RequireNoClasses(const std::filesystem::path& folder, const std::vector<std
     const auto name = at->path().filename().string();
     if (name.starts_with('.') || is_part(name)) continue;
     const bool inner = at->is_directory(ignored);
-    if (inner || (at->is_regular_file(ignored) && data::IsImage(data::ReadHead(at->path(), kImageMagic))))
+    if (inner || (at->is_regular_file(ignored) && data::IsImageFile(at->path())))
       throw DataError(fmt::format(
           "{}: found a folder \"test\" and {} {}, expected one or the other: name the images' own folder",
           folder.string(), inner ? "a folder" : "an image", data::Quote(name)));
