@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files/regular_file.h"
@@ -65,11 +67,26 @@ void Database::Prepare(std::span<const char* const> versions, const char* what) 
   const int found = sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr);
   if ((found & 0xFF) == SQLITE_NOTADB)
     throw ConfigError(fmt::format("{}: found another file, expected {}", file_.string(), what));
-  for (const auto* pragma :
-       {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON",
-        "PRAGMA foreign_keys = ON", "PRAGMA temp_store = MEMORY"})
+  UseWriteAheadLog();
+  for (const auto* pragma : {"PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON",
+                             "PRAGMA foreign_keys = ON", "PRAGMA temp_store = MEMORY"})
     Execute(pragma);
   Transact([&] { Upgrade(versions); });
+}
+
+void Database::UseWriteAheadLog() {
+  // A new file's journal is changed by one that reads it and then writes. SQLite refuses that at once where
+  // another does the same, since two that read and wait for each other would wait for ever.
+  const auto change = [&] {
+    return sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
+  int code = change();
+  while ((code & 0xFF) == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    code = change();
+  }
+  if (code != SQLITE_OK) Fail(code);
 }
 
 void Database::Upgrade(std::span<const char* const> versions) {

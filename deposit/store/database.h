@@ -64,6 +64,7 @@ class Database {
   [[noreturn]] void Fail(int code) const;
   void Execute(const char* sql);
   void Prepare(std::span<const char* const> versions, const char* what);
+  void UseWriteAheadLog();
   void Upgrade(std::span<const char* const> versions);
 
   std::filesystem::path file_;

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <fstream>
+#include <future>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -45,6 +48,19 @@ TEST_F(StoreTest, HasWhatWasTaken) {
     ASSERT_EQ(stat((folder_.path() / name).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0077U, 0U) << name;
   }
+}
+
+TEST_F(StoreTest, IsOpenedWhileAnotherMakesIt) {
+  ASSERT_TRUE(std::filesystem::create_directory(folder_.path() / "s"));
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_.path() / "s/deposits.sqlite").c_str(), &other), SQLITE_OK);
+  const auto run = [&](const char* sql) { return sqlite3_exec(other, sql, nullptr, nullptr, nullptr); };
+  ASSERT_EQ(run("BEGIN IMMEDIATE"), SQLITE_OK);
+  auto opened = std::async(std::launch::async, [&] { return Open().List().size(); });
+  EXPECT_EQ(opened.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  EXPECT_EQ(run("COMMIT"), SQLITE_OK);
+  EXPECT_EQ(sqlite3_close(other), SQLITE_OK);
+  EXPECT_EQ(opened.get(), 0U);
 }
 
 TEST_F(StoreTest, TakesNothingTwice) {
