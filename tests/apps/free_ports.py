@@ -2,6 +2,7 @@
 
 import fcntl
 import functools
+import itertools
 import os
 import pathlib
 import random
@@ -26,14 +27,23 @@ def own_block():
             lock.close()
 
 
+@functools.cache
+def offsets():
+    """Those of ports in the block, over and over, so that none is given twice while others are left."""
+    return itertools.cycle(range(BLOCK))
+
+
 def free_base_port(count=3):
     """A port that is free as are those behind it, `count` in all, as far as can be told; no other test is given them."""
+    first, _ = own_block()
     while True:
-        base = own_block()[0] + random.randrange(BLOCK - count)
+        ports = [first + offset for offset in itertools.islice(offsets(), count)]
+        if ports[-1] < ports[0]:  # the block's end is in between
+            continue
         try:
-            for port in range(base, base + count):
+            for port in ports:
                 with socket.socket() as one:
                     one.bind(("127.0.0.1", port))
-            return base
+            return ports[0]
         except OSError:
             continue
