@@ -184,6 +184,35 @@ delta = 1e-5
                          ["blue", "blue", "green", "green", "red", "red"])
         self.assertEqual(self.summary()["accuracy"], 1.0)
 
+    def test_choose_a_first_model_and_carry_canaries(self):
+        os.rename(self.folder / "data/test", self.folder / "data/validation")
+        chosen = self.write("chosen.toml", JOB + """[initialisation]
+method = "accuracy"
+steps = 5
+expected_batch = 10
+learning_rate = 1.0
+sigma = 1.0
+selection = "public-validation"
+validation_holder = 2
+validation_rows = 6
+""")
+        self.succeed("local", "--job", chosen, "--data", "data", "--out", "run")
+        self.assertEqual(len(list((self.folder / "run/party-2/validation/validation").glob("*/*.png"))), 6)
+        self.assertFalse((self.folder / "run/party-1/validation").exists())
+        self.succeed("audit", "--job", self.job, "--data", "data", "--canaries", "20", "--out", "audit")
+        self.assertEqual(len((self.folder / "audit/canaries.csv").read_text().splitlines()), 21)
+
+    def test_are_deposited(self):
+        self.succeed("init", "--all", "--hosts", "127.0.0.1,127.0.0.1,127.0.0.1", "--out", "d")
+        self.succeed("owner", "init", "--out", "o")
+        self.succeed("study", "init", "--job", self.job, "--keys", *(f"d/party-{party}/deposit.pub" for party in range(3)), "--out", "study.toml")
+        deposit = ("deposit", "--study", "study.toml", "--key", "o/owner.key", "--in", "data/train", "--capacity", "64", "--out")
+        self.assertIn("60 records in 64 rows", self.succeed(*deposit, "out"))
+        image = self.folder / "data/train/red/00.png"
+        image.write_bytes(image.read_bytes()[:100])
+        self.fail_with(4, "data/train/red/00.png: found a PNG file that is cut off", *deposit, "none")
+        self.assertFalse((self.folder / "none").exists())
+
     def test_to_test_with_are_looked_at_before_a_training(self):
         image = self.folder / "data/test/red/00.png"
         image.write_bytes(b"GIF89a")
