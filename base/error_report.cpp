@@ -42,10 +42,12 @@ char32_t CodePoint(std::string_view character) {
 
 /// Whether a character tells a terminal to do something, rather than being shown: control characters of C1,
 /// ends of lines and paragraphs (Unicode's categories Cc, Zl, Zp), and marks, embeddings, overrides and
-/// isolates of the direction of writing (Unicode Standard Annex 9, section 2). Pre: beyond ASCII.
-bool Commands(char32_t code) {
-  return code < 0xA0 || code == 0x061C || code == 0x200E || code == 0x200F ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+/// isolates of the direction of writing (Unicode Standard Annex 9, section 2). Or whether nothing is seen of
+/// it: spaces and operators without a width, and tags. Pre: beyond ASCII.
+bool CommandsOrIsUnseen(char32_t code) {
+  return code < 0xA0 || code == 0x061C || code == 0x200B || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x2069) || code == 0xFEFF ||
+         (code >= 0xE0000 && code <= 0xE007F);
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ std::string OneLine(std::string text) {
       line += first < 0x20 || first == 0x7F ? ' ' : rest[0];
     } else if (length == 0) {
       line += fmt::format("\\x{:02x}", first);
-    } else if (const auto code = CodePoint(rest.substr(0, length)); Commands(code)) {
+    } else if (const auto code = CodePoint(rest.substr(0, length)); CommandsOrIsUnseen(code)) {
       line += fmt::format("\\u{{{:x}}}", static_cast<std::uint32_t>(code));
     } else {
       line += rest.substr(0, length);

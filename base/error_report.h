@@ -28,7 +28,8 @@ enum ExitCode : int {
 [[nodiscard]] std::string CauseOf(const std::exception& error);
 
 /// The text as a terminal may show it in one line: spaces in place of ASCII's control characters, and \u{9b}
-/// or \x9b in place of those of C1, of what turns the direction of writing, and of bytes that are not UTF-8.
+/// or \x9b in place of those of C1, of what turns the direction of writing or is not seen, and of bytes that
+/// are not UTF-8.
 [[nodiscard]] std::string OneLine(std::string text);
 
 /// Prints "trefoil: CAUSE" as exactly one line on stderr, as Console does.

@@ -80,10 +80,11 @@ std::string Session::Prompt(const jobs::Question& question) {
     const bool denied =
         proposes && !question.any_word && (word == "no" || word == "n" || word == "yes" || word == "y");
     if (!word.empty() && !denied) return answer;
-    out_ << (denied ? "  Then an answer of your own, or an end here (Ctrl-C). A mark or a name that is this "
-                      "word goes into a file for --answers.\n"
-             : question.publishes ? "  Only yes makes it public.\n"
-                                  : "  An answer is needed.\n");
+    if (denied)
+      out_ << "  Then an answer of your own, or an end here (Ctrl-C)."
+           << (question.publishes ? " One that is this word goes into a file for --answers.\n" : "\n");
+    else
+      out_ << (question.publishes ? "  Only yes makes it public.\n" : "  An answer is needed.\n");
   }
 }
 

@@ -128,7 +128,7 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
       "[training]\n# Numbers by rule from what is declared here, never from data: docs/howto/settings.md.\n"
       "steps = \"auto\"\nexpected_batch = \"auto\"\nlearning_rate = \"auto\"\nschedule = \"linear\"\n\n"
       "[privacy]\nepsilon = {}\n"
-      "delta = {}  # the probability that epsilon does not hold: a tenth of one over the rows at most\n"
+      "delta = {}  # the probability that epsilon does not hold: keep it below a tenth of one over the rows\n"
       "against = \"{}\"  # insider: one of the three parties; outsider: who sees the model alone\n"
       "clip = \"auto\"\naccountant = \"pld\"\n\n"
       "[release]\nto = [{}]  # the parties that get the model\n",
