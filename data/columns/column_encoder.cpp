@@ -51,6 +51,8 @@ Parsed ParseNumber(const std::string& text) {
 }
 
 double WithinRange(const Column& column, double value) {
+  // Until its range is found a column is read to be checked alone, and no number is too large for that.
+  if (column.private_range) return std::clamp(value, -kLargestValue, kLargestValue);
   if (column.low) value = std::max(value, *column.low);
   return column.high ? std::min(value, *column.high) : value;
 }

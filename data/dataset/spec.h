@@ -48,6 +48,7 @@ struct Column {
   bool missing_indicator = false;                     ///< one more feature, 1 where the value is missing
   std::optional<double> low{};                        ///< number: smaller ones count as this one
   std::optional<double> high{};                       ///< likewise larger ones
+  bool private_range = false;                         ///< number: a training finds low and high
   double largest = 1;                                 ///< weight: what it is at most; it is 0 at least
 };
 

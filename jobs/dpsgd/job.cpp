@@ -17,6 +17,7 @@
 #include "jobs/dpsgd/evaluation_summary.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/model_warnings.h"
+#include "jobs/dpsgd/ranges.h"
 #include "jobs/dpsgd/settings/draft.h"
 #include "jobs/dpsgd/settings/needs.h"
 #include "jobs/dpsgd/settings/training_settings.h"
@@ -25,7 +26,6 @@
 #include "jobs/evaluation/target_evaluation.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/records/owner_warnings.h"
-#include "jobs/records/record_fields.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_privacy.h"
 #include "ml/ranks/serve_steps.h"
@@ -34,14 +34,6 @@
 
 namespace trefoil::jobs {
 namespace {
-
-/// Records are read twice where columns are standardised: a table that changes in between would have records
-/// in the training that are in no ledger's hash. Of files SameData sees to it.
-void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
-  if (files.query.empty()) return;
-  throw ConfigError(party_file +
-                    ": [data] query: found a query, expected files, for a job with features.standardise");
-}
 
 /// In the units of plan's --rtt-ms and --mbit.
 std::string LinkLine(const protocols::Link& link, protocols::Form form) {
@@ -53,6 +45,9 @@ class DpsgdJob : public Job {
  public:
   explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {
     CompleteBatches(job_);
+    if (!ReadsTwice()) return;
+    cells_ = mpc::RingMatrix::Zero(CountedCells(job_), 1);
+    moments_ = mpc::RingMatrix::Zero(settings_.standardisation->coordinates, 1);
   }
 
   [[nodiscard]] const char* type() const override { return "dpsgd"; }
@@ -70,7 +65,9 @@ class DpsgdJob : public Job {
   [[nodiscard]] dp::EpsilonPair Epsilons() const override { return EpsilonsOf(Privacy()); }
   [[nodiscard]] std::vector<std::string> Warnings() const override { return PrivacyWarnings(job_); }
   [[nodiscard]] ShownResults Shown(const std::filesystem::path& folder) const override;
-  [[nodiscard]] std::vector<std::string> Advice() const override;
+  [[nodiscard]] std::vector<std::string> Advice() const override {
+    return TrainingAdvice(job_, settings_, Privacy().sigma);
+  }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
   [[nodiscard]] std::string Uncovered() const override;
   [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override;
@@ -120,6 +117,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
   [[nodiscard]] bool ReadsTwice() const { return job_.features.standardise.on && !IsOfExtracted(job_); }
   [[nodiscard]] DpsgdSettings OwnForm() const;
+  [[nodiscard]] DpsgdSettings OpenStandardisation(mpc::Context& party);
   [[nodiscard]] Loaded LoadOwn(const PartyFile& party, const std::string& party_file,
                                const LoadOptions& options);
 
@@ -136,27 +134,17 @@ class DpsgdJob : public Job {
   // With features.standardise: what this party adds to the sum, and how its records get what that gave: of
   // columns they are read again, extracted rows are moved where they are.
   data::SameData same_data_;  ///< of what is read again
-  mpc::RingMatrix moments_;
+  mpc::RingMatrix cells_;     ///< what it adds to the counts by which ranges are found, of columns
+  mpc::RingMatrix moments_;   ///< with such ranges at first by its own counts, then by those of all
+  std::function<mpc::RingMatrix(const DpsgdSettings& ranged)> sum_again_;
   std::function<void(const DpsgdSettings& standardised)> standardise_;
+  std::optional<FoundRanges> ranges_;          ///< after the counts were opened
   std::optional<DpsgdSettings> standardised_;  ///< after the sum was opened
 };
 
 const ml::PrivacyPlan& DpsgdJob::Privacy() const {
   if (!privacy_) privacy_ = ml::MakePlan(settings_);
   return *privacy_;
-}
-
-std::vector<std::string> DpsgdJob::Advice() const {
-  auto lines = NoiseAdvice(settings_, Privacy().sigma, TotalRows(job_.data));
-  for (auto& line : ErrorBitsAdvice(settings_)) lines.push_back(std::move(line));
-  if (job_.training.checkpoint_every > settings_.steps)
-    lines.push_back(
-        fmt::format("training.checkpoint_every, {}, is above the {} steps: no checkpoint is kept between "
-                    "the first step and the last, and a run that ends there does all its steps again",
-                    job_.training.checkpoint_every, settings_.steps));
-  if (!settings_.standardisation) return lines;
-  for (auto& line : MeansAdvice(job_, *settings_.standardisation)) lines.push_back(std::move(line));
-  return lines;
 }
 
 std::string DpsgdJob::Uncovered() const {
@@ -195,6 +183,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
     all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(settings_) / 2;
   }
   if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
+  if (settings_.ranges) all.figures["range_sigma"] = settings_.ranges->sigma;
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
@@ -252,13 +241,21 @@ std::string DpsgdJob::Split(const SplitTarget& target) const {
   return SplitRecords(job_, OwnForm(), target);
 }
 
-/// The job as this party reads records before any sum is opened: where it reads them twice by its own
-/// moments, which nobody else learns, or before these are known by the ranges alone.
+/// The job as this party reads records before any sum is opened: where it reads them again by its own ranges
+/// and moments, which nobody else learns, or before these are known by declared ranges alone.
 DpsgdSettings DpsgdJob::OwnForm() const {
-  if (!ReadsTwice()) return job_;
-  const bool known = moments_.size() > 0;
-  const mpc::RingMatrix none = mpc::RingMatrix::Zero(settings_.standardisation->coordinates, 1);
-  return Standardised(job_, known ? moments_ : none, 0);
+  return ReadsTwice() ? Standardised(WithRanges(job_, cells_, 0).job, moments_, 0) : job_;
+}
+
+/// What the three open before the training.
+DpsgdSettings DpsgdJob::OpenStandardisation(mpc::Context& party) {
+  if (settings_.ranges) {
+    ranges_ = OpenRanges(party, job_, *settings_.ranges, cells_, RandomStream::FromSystem());
+    moments_ = sum_again_(ranges_->job);
+    same_data_.Require();
+  }
+  return OpenMoments(party, ranges_ ? ranges_->job : job_, *settings_.standardisation, moments_,
+                     RandomStream::FromSystem());
 }
 
 Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, const LoadOptions& options) {
@@ -266,7 +263,9 @@ Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, 
   if (ReadsTwice()) {
     RequireFiles(party.data, party_file);
     same_data_.Add(party.data);
-    moments_ = SumOfMoments(job_, party.data, party.id);
+    cells_ = CountCells(job_, party.data, party.id);
+    moments_ = SumOfMoments(WithRanges(job_, cells_, 0).job, party.data, party.id);
+    sum_again_ = [party](const DpsgdSettings& ranged) { return SumOfMoments(ranged, party.data, party.id); };
     standardise_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
       own_ = ReadOwn(standardised, party, options);
       held_out_ = LoadHeldOut(standardised, party, party_file, options);
@@ -324,8 +323,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
                           int steps) { output.Announce(record.events, steps); }};
   if (settings_.standardisation) {
     hooks.before_records = [&](mpc::Context& party) {
-      standardised_ =
-          OpenMoments(party, job_, *settings_.standardisation, moments_, RandomStream::FromSystem());
+      standardised_ = OpenStandardisation(party);
       standardise_(*standardised_);
     };
   }
@@ -368,6 +366,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
     result.values = OpenedMoments(*standardised_);
   }
+  if (ranges_) AddRanges(job_, *ranges_, settings_.ranges->sigma, result);
   if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
   if (trained.last_clip) {
     result.summary["last_clip"] = *trained.last_clip;

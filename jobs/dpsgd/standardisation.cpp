@@ -8,8 +8,10 @@
 #include <numbers>
 #include <utility>
 
+#include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/dpsgd/ranges.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/records/record_fields.h"
 #include "jobs/statistics/own_sum.h"
@@ -41,6 +43,9 @@ StatisticsSettings MomentsOf(const DpsgdSettings& job) {
     one.column.missing = column.missing;
     one.low = column.low.value();
     one.high = column.high.value();
+    // A number however far beyond counts as the end, whatever range was found.
+    one.column.low = column.low;
+    one.column.high = column.high;
     moments.moments.push_back(column.name);
   }
   // A label that is no declared column is the file's last.
@@ -92,18 +97,27 @@ bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
 
 dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
   const auto& standardise = job.features.standardise;
-  GaussianTarget target{
-      .coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : LayoutOf(MomentsOf(job)).size,
-      .sensitivity = kStatisticsNorm,
-      .epsilon = {},
-      .sigma = standardise.sigma,
-      .delta = job.privacy.delta,
-      .accountant = job.privacy.accountant,
-      .insiders = job.privacy.against == ml::Adversary::kInsider};
+  // How many numbers there are is the same for all ranges.
+  const auto coordinates = [&] {
+    return LayoutOf(MomentsOf(WithRanges(job, mpc::RingMatrix::Zero(CountedCells(job), 1), 0).job)).size;
+  };
+  GaussianTarget target{.coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : coordinates(),
+                        .sensitivity = kStatisticsNorm,
+                        .epsilon = {},
+                        .sigma = standardise.sigma,
+                        .delta = job.privacy.delta,
+                        .accountant = job.privacy.accountant,
+                        .insiders = job.privacy.against == ml::Adversary::kInsider};
   if (!target.sigma) target.epsilon = standardise.share * job.privacy.epsilon.value();
   const auto event = EventOf(target, SigmaOf(target));
   (void)dp::DiscreteGaussian(ml::CountVariance(event.sigma, kStatisticsNorm));
   return event;
+}
+
+void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
+  if (files.query.empty()) return;
+  throw ConfigError(party_file +
+                    ": [data] query: found a query, expected files, for a job with features.standardise");
 }
 
 mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party) {

@@ -31,9 +31,14 @@ inline constexpr double kLeastScale = 1e-6;
 /// Pre: features.standardise.
 [[nodiscard]] dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job);
 
+/// Records are read more than once where columns are standardised: a table that changes in between would have
+/// records in the training that are in no ledger's hash. Of files SameData sees to it; throws ConfigError for
+/// a query.
+void RequireFiles(const data::DataFiles& files, const std::string& party_file);
+
 /// What the records of a file add to the sum of columns, as many at most as the job declares for `party`:
 /// StandardisationEvent().coordinates x 1, in units in which a record adds kStatisticsNorm at most. Throws
-/// DataError as data::Load. Pre: features.standardise, and not IsOfExtracted.
+/// DataError as data::Load. Pre: features.standardise, not IsOfExtracted, and ranges that are known.
 [[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, int party);
 
 /// The same of extracted rows, before any mean is subtracted: of each feature the sum, and last how many rows

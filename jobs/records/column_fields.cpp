@@ -134,8 +134,17 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical, char decimal)
     v("scale", s.scale, kPositive, Default(1.0), "As for `mean`.");
   });
   v.When(of({ColumnKind::kNumber}), [&] {
-    v("low", s.low, kAnyNumber, "A smaller number counts as this one, wherever records are read.");
-    v("high", s.high, kAnyNumber, "A larger one counts as this one.");
+    v("range", s.private_range, OneOf<bool>{{false, "declared"}, {true, "private"}}, Default(false).LeftOut(),
+      "`declared`: by `low` and `high`, where they are there; `private`: a training with "
+      "`features.standardise` "
+      "finds both in the records, by counts with noise that are charged (`tables.md`, \"Ranges that nobody "
+      "knows\").");
+    v.When({!s.private_range, "range \"declared\"",
+            fmt::format("column \"{}\": found it beside range \"private\", which finds it", s.name)},
+           [&] {
+             v("low", s.low, kAnyNumber, "A smaller number counts as this one, wherever records are read.");
+             v("high", s.high, kAnyNumber, "A larger one counts as this one.");
+           });
   });
   v.When(of({ColumnKind::kWeight}), [&] {
     v("largest", s.largest, Interval{.least = ml::kMinRecordWeightBound, .most = ml::kMaxRecordWeightBound},

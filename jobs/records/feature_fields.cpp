@@ -190,11 +190,29 @@ void MeansField(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) {
   });
 }
 
+/// Of ranges that a training finds out itself.
+void RangesFields(FieldVisitor& v, StandardiseSpec& s, const data::DataSpec& data) {
+  const bool asked = std::any_of(data.columns.begin(), data.columns.end(),
+                                 [](const data::Column& column) { return column.private_range; });
+  v.When(
+      {asked, "a column of range \"private\"", "found it, expected a column of range \"private\" with it"},
+      [&] {
+        v("range_sigma", s.range_sigma, kSigmas,
+          "The noise multiplier of the counts by which private ranges of columns are found; without it, what "
+          "`range_share` asks.");
+        v.When({!s.range_sigma, "no range_sigma", "found it, expected only one of it and range_sigma"}, [&] {
+          v("range_share", s.range_share, Interval{.above = 0.0, .below = 1.0}, Default(0.2).LeftOut(),
+            "Of `privacy.epsilon`: what these counts may take by themselves, beside `standardise_share`.");
+        });
+      });
+}
+
 /// Means and scales that a training finds out itself.
-void StandardiseFields(FieldVisitor& v, StandardiseSpec& s) {
+void StandardiseFields(FieldVisitor& v, StandardiseSpec& s, const data::DataSpec& data) {
   v("standardise", s.on, OneOf<bool>{{false, "none"}, {true, "private"}}, Default(false).LeftOut(),
     "`private`: before the training, means and scales of all columns of kind `number`, which have `low` and "
-    "`high` then, come from one sum of all records with noise, which opens to the three parties and is "
+    "`high` or a private `range` then, come from one sum of all records with noise, which opens to the three "
+    "parties and is "
     "charged (`privacy.md`, \"Standardised features\"). With method `hog`, `scatter` or `onnx` it is the "
     "means "
     "of the extracted features, as `means` has them.");
@@ -208,6 +226,7 @@ void StandardiseFields(FieldVisitor& v, StandardiseSpec& s) {
                "Of `privacy.epsilon`: what the sum may take by itself. The noise of the steps is chosen "
                "behind it, so that both together take `privacy.epsilon`.");
            });
+           RangesFields(v, s, data);
          });
 }
 
@@ -249,7 +268,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
     v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter, FeatureMethod::kOnnx},
               "method \"hog\", \"scatter\" or \"onnx\""),
            [&] { MeansField(v, s, data); });
-    StandardiseFields(v, s.standardise);
+    StandardiseFields(v, s.standardise, data);
   });
   v.Check([&](const Section& table) {
     if (s.row_norm != kAuto) return;

@@ -156,10 +156,23 @@ void CheckWeightColumn(const data::DataSpec& spec, const Section& data, RecordUs
   }
 }
 
+/// Ranges are found before columns are standardised, or not at all.
+void CheckPrivateRanges(const RecordSchema& s, const Section& data) {
+  const bool found = s.features.standardise.on && s.features.extraction.method == data::FeatureMethod::kNone;
+  for (const auto& column : s.data.columns) {
+    if (column.private_range && (!found || column.name == s.data.label.column))
+      data.Fail("column", fmt::format("column \"{}\": found range \"private\", expected \"declared\" but for "
+                                      "features of a job with features.standardise \"private\" and no "
+                                      "features.method",
+                                      column.name));
+  }
+}
+
 void CheckRecordRules(const RecordSchema& s, const Section& document) {
   const auto data = document.Table("data");
   CheckDataRules(s.data, data);
   CheckWeightColumn(s.data, data, s.use);
+  CheckPrivateRanges(s, data);
   CheckSource(s, data);
 }
 
@@ -265,6 +278,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
     if (s.data.format == Format::kImages) CheckLabel(s.data, document.Table("columns").Table("label"));
     CheckWeightColumn(s.data, document.Table("columns"), RecordUse::kOther);
+    CheckPrivateRanges(s, document.Table("columns"));
   });
 }
 

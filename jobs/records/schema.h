@@ -16,8 +16,10 @@ namespace trefoil::jobs {
 /// records themselves (docs/explanation/privacy.md, "Standardised features"), and what that may tell.
 struct StandardiseSpec {
   bool on = false;
-  std::optional<double> sigma{};  ///< noise multiplier; empty: by `share`
-  double share = 0.1;             ///< of the job's epsilon: what the sum may take by itself
+  std::optional<double> sigma{};        ///< noise multiplier; empty: by `share`
+  double share = 0.1;                   ///< of the job's epsilon: what the sum may take by itself
+  std::optional<double> range_sigma{};  ///< of the counts by which private ranges are found; as sigma
+  double range_share = 0.2;             ///< likewise; as share
 };
 
 struct FeatureSpec {

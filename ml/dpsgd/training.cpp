@@ -37,7 +37,8 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 std::vector<dp::RecordedEvent> EventsBeforeSteps(const StepPlan& plan,
                                                  const std::optional<InitialisationPlan>& initialisation) {
   std::vector<dp::RecordedEvent> events;
-  if (plan.settings.standardisation) events.emplace_back(*plan.settings.standardisation);
+  for (const auto& opened : {plan.settings.ranges, plan.settings.standardisation})
+    if (opened) events.emplace_back(*opened);
   for (const auto& more : {ClassCountEvents(plan), EventsOf(initialisation)})
     events.insert(events.end(), more.begin(), more.end());
   return events;
@@ -154,6 +155,7 @@ void CheckInputs(const TrainingSettings& settings, const OwnRecords& own, const 
           "Train: deposited rows, or batches or blocks of them, where the settings say so");
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
+  Require(!settings.ranges || settings.standardisation, "Train: ranges are found for means and scales");
 }
 
 /// Makes the steps those of all ranks, which are told of them: `shared` is what this one does of each.

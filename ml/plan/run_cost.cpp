@@ -87,8 +87,9 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
   if (settings.vertical) cost = Then(Then(cost, protocols::JointSeedCost()), RequireSameKeysCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
-  if (settings.standardisation) {
-    cost = Then(cost, NoisySumCost(settings.standardisation->coordinates, {0, 1, 2}));
+  for (const auto& opened : {settings.ranges, settings.standardisation}) {
+    if (!opened) continue;
+    cost = Then(cost, NoisySumCost(opened->coordinates, {0, 1, 2}));
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
   if (settings.deposited && shared_once) {

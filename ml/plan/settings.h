@@ -194,6 +194,8 @@ struct TrainingSettings {
   /// (TrainingHooks::before_records): what that is charged, of the same records, and so a part of the target;
   /// empty: features are used as they are.
   std::optional<dp::GaussianReleases> standardisation{};
+  /// With it, what is charged before it for counts by which the ranges of columns are found; empty: none.
+  std::optional<dp::GaussianReleases> ranges{};
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
   std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };

@@ -12,7 +12,7 @@ CHECKS=(
   "least-squares: the plain solution, sensitivity searched, the law of the noise, and every documented outcome"
   "statistics: plain ones given the same noise, sensitivity searched, and every documented outcome"
   "tune: the law of the secret choice, its bound searched, and every documented outcome"
-  "standardise: the sum's means and scales, both mechanisms charged, also where a party is lost"
+  "standardise: means, scales and ranges of columns from noisy sums, all mechanisms charged, also where a party is lost"
   "every-type: each type planned, checked, run, reported, and no result before all three have charged it"
 )
 
@@ -39,7 +39,10 @@ check_tune() { gtests dp '*BestOfTrials*:TrialLaw.*' ml 'DrawCompeting.*:ChooseC
 
 check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && program_test statistics; }
 
-check_standardise() { gtests jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*' && program_test standardise; }
+check_standardise() {
+  gtests jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*:*Ranges.*:RangeOf.*:CountCells.*' &&
+    program_test standardise
+}
 
 check_every_type() {
   scripts/setup && scripts/build release stop_at || return

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two jobs for a table that differ in means and scales alone: found with noise, and those of the training records.
+"""Three jobs for a table that differ in means, scales and ranges alone: found with noise, and those of the training records.
 
 Usage: standardised.py TREFOIL DATA SET FOLDER      SET: adult, pima or breast_cancer; DATA has the folders adult and tables
 
-Writes FOLDER/private.toml, where every number has a public range (RANGES) and neither mean nor scale, and FOLDER/given.toml, which
-has besides the ranges the means and deviations of the training records, for which nothing is charged. Adult's jobs are
-configs/adult.toml otherwise, with its records; the tables' are drafted by `init-job --yes`, and FOLDER has their records, of which
+Writes FOLDER/private.toml, where every number has a public range (RANGES) and neither mean nor scale; FOLDER/ranges.toml, the same
+without ranges, which are found, too; and FOLDER/given.toml, which has besides the ranges the means and deviations of the training
+records, for which nothing is charged. Adult's jobs are configs/adult.toml otherwise, with its records; the tables' are drafted by `init-job --yes`, and FOLDER has their records, of which
 every fifth of the shuffled rows is for testing. Packages: scikit-learn for breast cancer.
 """
 
@@ -76,7 +76,8 @@ def main():
     if next(ranges, None):
         sys.exit(f"standardised.py: {name}: fewer numbers than ranges")
     private = private.replace("[features]\n", '[features]\nstandardise = "private"\n')
-    for file, job in (("private", private), ("given", given)):
+    ranges = re.sub(r"\nlow = \S+\nhigh = \S+\n", '\nrange = "private"\n', private)
+    for file, job in (("private", private), ("ranges", ranges), ("given", given)):
         (folder / f"{file}.toml").write_text(job)
 
 

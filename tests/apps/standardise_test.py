@@ -254,5 +254,169 @@ class Standardise(ProgramTest):
         return [values[k : k + 324] for k in range(0, len(values), 324)]
 
 
+RANGED_JOB = """
+version = 1
+type = "dpsgd"
+name = "plants"
+[data]
+name = "plants"
+format = "csv"
+rows = [400, 400, 400]
+classes = 2
+label = { column = "kind", values = ["no", "yes"] }
+column = [
+  { name = "grams", range = "private" },
+  { name = "metres", range = "private" },
+  { name = "charge", range = "private", missing = [] },
+  { name = "seeds", range = "private", missing = [] },
+]
+[features]
+row_norm = 2.0
+standardise = "private"
+standardise_sigma = 0.01
+range_sigma = 0.01
+[training]
+steps = 12
+expected_batch = 1200
+max_batch_per_owner = 400
+learning_rate = 2.0
+comparison = "bulk"
+[privacy]
+sigma = 0.02
+delta = 1e-5
+clip = 1.0
+"""
+NAMES = ("grams", "metres", "charge", "seeds")
+
+
+def cell_ends(value):
+    """Of the cell of the grid that the value is in, the ends in order."""
+    if abs(value) < 2.0**-64:
+        return -2.0**-64, 2.0**-64
+    least = 2.0 ** (math.frexp(abs(value))[1] - 1)
+    return (least, 2 * least) if value > 0 else (-2 * least, -least)
+
+
+def plain_range(values):
+    """Of the cells that values lie in the outermost, without those at either end that have a hundredth of them at most."""
+    counts = {}
+    for value in values:
+        counts[cell_ends(value)] = counts.get(cell_ends(value), 0) + 1
+    cells = sorted(counts)
+    for last in (0, -1):
+        beyond = counts[cells[last]]
+        while beyond <= len(values) / 100:
+            cells.pop(last)
+            beyond += counts[cells[last]]
+    zero = (-2.0**-64, 2.0**-64)
+    return 0 if cells[0] == zero else cells[0][0], 0 if cells[-1] == zero else cells[-1][1]
+
+
+class Ranges(ProgramTest):
+    """Columns from 10^-19 to 10^9 of which nobody knows anything; the noise on a count is 0.01 √1.5 √4, 0.02 records."""
+
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", RANGED_JOB)
+        (self.folder / "plants").mkdir()
+        coins = random.Random(6)
+        self.rows = []
+        for k in range(1200):
+            grams = None if k % 7 == 0 else math.exp(coins.gauss(math.log(2e6), 1.5)) * (10**40 if k % 300 == 1 else 1)
+            metres, charge = coins.gauss(-4e-6, 1e-6), coins.gauss(0, 1.6e-19)
+            seeds = coins.choice((0, 0, 0, 1, 3, 800))
+            kind = "yes" if (metres + 4e-6) / 1e-6 + charge / 1.6e-19 + (seeds - 134) / 300 + coins.gauss(0, 0.3) > 0 else "no"
+            self.rows.append((grams, metres, charge, seeds, kind))
+        for name, rows in (("train", self.rows), ("test", self.rows[:100])):
+            self.write(f"plants/{name}.csv", ",".join((*NAMES, "kind")) + "\n" + "".join(
+                ",".join("?" if value is None else str(value) for value in row) + "\n" for row in rows))
+
+    def local(self, out, *settings):
+        return self.succeed("local", "--job", self.job, "--data", "plants", "--out", out, *settings)
+
+    def values_of(self, k):
+        return [row[k] for row in self.rows if row[k] is not None]
+
+    def test_finds_ranges_then_trains_as_with_those_declared(self):
+        self.local("run")
+        found = self.summary("run")["standardisation"]
+        ranges = {column["name"]: column for column in found["ranges"]["columns"]}
+        text = RANGED_JOB.replace("range_sigma = 0.01\n", "")
+        for k, name in enumerate(NAMES):
+            low, high = plain_range(self.values_of(k))
+            self.assertEqual((ranges[name]["low"], ranges[name]["high"], ranges[name]["above_noise"]), (low, high, True), name)
+            within = [min(max(value, low), high) for value in self.values_of(k)]
+            mean, scale = next((one["mean"], one["scale"]) for one in found["columns"] if one["name"] == name)
+            self.assertAlmostEqual(mean, statistics.fmean(within), delta=(high - low) * 1e-3)
+            self.assertAlmostEqual(scale, statistics.pstdev(within), delta=(high - low) * 2e-3)
+            given = f'name = "{name}", range = "private"'
+            self.assertIn(given, text)
+            text = text.replace(given, f'name = "{name}", low = {float(low)!r}, high = {float(high)!r}')
+        self.job = self.write("given.toml", text)
+        self.local("given")
+        for one, other in zip(*(read_model(self.folder / out / "model.npz") for out in ("run", "given")), strict=True):
+            self.assertAlmostEqual(one, other, delta=0.02)
+        self.assertGreater(self.summary("run")["accuracy"], 0.85)
+
+        # The model has them, and moves what lies beyond.
+        with zipfile.ZipFile(self.folder / "run/model.npz") as archive:
+            content = archive.read("job.npy")
+        columns = json.loads(content[content.index(b"\n") + 1:].decode())["data"]["column"]
+        self.assertEqual([(column["low"], column["high"]) for column in columns],
+                         [(ranges[name]["low"], ranges[name]["high"]) for name in NAMES])
+        self.assertNotIn("range", columns[0])
+        *weights, bias = read_model(self.folder / "run/model.npz")
+        moments = [next((one["mean"], one["scale"]) for one in found["columns"] if one["name"] == name) for name in NAMES]
+        scores = list(csv.DictReader(self.succeed("predict", "--model", "run/model.npz", "--data", "plants/test.csv", "--scores").splitlines()))
+        for said, row in zip(scores, self.rows):
+            scaled = [0 if value is None else (min(max(value, ranges[name]["low"]), ranges[name]["high"]) - mean) / scale
+                      for name, value, (mean, scale) in zip(NAMES, row, moments)]
+            shorter = min(1, 2 / math.hypot(*scaled))
+            self.assertAlmostEqual(float(said["score_yes"]), sum(w * x * shorter for w, x in zip(weights, scaled)) + bias, delta=1e-4)
+
+    def test_is_charged_before_the_means_and_planned(self):
+        target = ("--set", "privacy.epsilon=2.0", "--set", "privacy.accountant=\"pld\"")
+        self.job = self.write("job.toml", re.sub(r"(?m)^(standardise_|range_|)sigma = .*\n", "", RANGED_JOB))
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json", *target))
+        self.assertLessEqual(plan["epsilon_insider"], 2)
+        self.local("run", *target)
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual([(event["kind"], event.get("coordinates")) for event in events[:2]],
+                         [("gaussian_releases", 4 * 257), ("gaussian_releases", 1 + 2 * 3 + 2 * 2)])
+        self.assertEqual([event["kind"] for event in events[2:]], ["dpsgd_steps"])
+        for event, key in zip(events, ("range_sigma", "standardise_sigma")):
+            self.assertAlmostEqual(event["sigma"], plan[key], places=9)
+        summary = self.summary("run")
+        self.assertAlmostEqual(summary["epsilon_insider"], plan["epsilon_insider"], places=9)
+        self.assertEqual(summary["standardisation"]["ranges"]["sigma"], plan["range_sigma"])
+        run, = plan["run_costs"]
+        self.assertAlmostEqual(run["rounds"] / summary["rounds"], 1, delta=0.1)
+        released = (self.folder / "run/party-1/out/audit.jsonl").read_text()
+        for what in ("standardise.grams.low", "standardise.seeds.high", "standardise.charge.scale"):
+            self.assertIn(what, released)
+        few = ("--set", "data.rows=[40, 40, 40]", "--set", "training.expected_batch=100")
+        self.assertIn("the counts by which the ranges of 4 columns are found see", self.succeed("plan", "--job", self.job, *target, *few))
+
+    def test_a_lost_peer_gives_neither_back(self):
+        job = self.write("long.toml", RANGED_JOB.replace("steps = 12", "steps = 50000").replace("_sigma = 0.01", "_sigma = 1.0")
+                         .replace("\nsigma = 0.02", "\nsigma = 60.0"))
+        self.local("d", *prepared())
+        for party in range(3):
+            with open(self.folder / f"d/party-{party}/party.toml", "a") as file:
+                file.write('\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1e12\ndelta = 1e-5\n')
+        codes, outputs = self.lose_a_party(1, job, 5)
+        self.assertEqual([codes[0], codes[2]], [3, 3], outputs)
+        for party in range(3):
+            job, = json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json"))["jobs"]
+            self.assertGreater(job["epsilon_insider"], 6)  # of the two sums; one has below 5, and 200 steps about 1
+
+    def test_says_what_it_wants(self):
+        text = RANGED_JOB.replace('range = "private", missing = [] },\n]', 'range = "private", low = 0.0 },\n]')
+        self.fail_with(2, 'found it beside range "private"', "plan", "--job", self.write("low.toml", text))
+        self.fail_with(2, "features.range_sigma: missing", "plan", "--job", self.write("sigma.toml", RANGED_JOB.replace("range_sigma = 0.01\n", "")))
+        self.write("plants/train.csv", (self.folder / "plants/train.csv").read_text().replace("?", "much", 1))
+        self.fail_with(4, '"much"', "local", "--job", self.job, "--data", "plants", "--out", "run")
+
+
 if __name__ == "__main__":
     unittest.main()

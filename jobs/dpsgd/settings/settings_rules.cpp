@@ -5,6 +5,7 @@
 
 #include "jobs/deposited_records.h"
 #include "jobs/dpsgd/deposited_batches.h"
+#include "jobs/dpsgd/ranges.h"
 #include "jobs/dpsgd/settings/settings_rules.h"
 #include "jobs/dpsgd/settings/training_settings.h"
 #include "jobs/dpsgd/standardisation.h"
@@ -196,9 +197,10 @@ void CheckStandardisedColumns(const DpsgdSettings& job, const Section& data,
   for (const auto& column : job.data.columns) {
     if (!IsStandardised(job.data, column)) continue;
     found = true;
-    if (!column.low || !column.high)
+    if (!column.private_range && (!column.low || !column.high))
       data.Fail("column", fmt::format("column \"{}\": missing low or high, which features.standardise wants "
-                                      "of every column of kind \"number\"",
+                                      "of every column of kind \"number\", or range = \"private\", which "
+                                      "finds them",
                                       column.name));
     if (column.mean != 0 || column.scale != 1)
       data.Fail("column", fmt::format("column \"{}\": found a mean or a scale, expected neither with "
@@ -228,6 +230,9 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
     refuse("privacy.accountant \"pea\", which is of steps alone");
   if (job.privacy.sigma && !job.features.standardise.sigma)
     features.Fail("standardise_sigma",
+                  "missing with privacy.sigma, where there is no privacy.epsilon to take a share of");
+  if (job.privacy.sigma && CountedCells(job) > 0 && !job.features.standardise.range_sigma)
+    features.Fail("range_sigma",
                   "missing with privacy.sigma, where there is no privacy.epsilon to take a share of");
   if (method == data::FeatureMethod::kNone) CheckStandardisedColumns(job, document.Table("data"), refuse);
 }

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "jobs/deposited_records.h"
+#include "jobs/dpsgd/ranges.h"
 #include "jobs/dpsgd/standardisation.h"
+#include "jobs/records/record_fields.h"
 #include "ml/scores/probabilities.h"
 
 namespace trefoil::jobs {
@@ -17,6 +19,16 @@ namespace {
 constexpr double kDrowningNoise = 0.1;
 /// Of the noise that rounding errors may ask for: a tenth more.
 constexpr double kMuchForRounding = 1.1;
+
+/// A line where no step comes to a checkpoint but the last; else none.
+std::vector<std::string> CheckpointAdvice(const DpsgdSettings& job) {
+  const auto every = job.training.checkpoint_every;
+  if (every <= job.training.steps) return {};
+  return {
+      fmt::format("training.checkpoint_every, {}, is above the {} steps: no checkpoint is kept between "
+                  "the first step and the last, and a run that ends there does all its steps again",
+                  every, job.training.steps)};
+}
 
 }  // namespace
 
@@ -71,6 +83,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.accountant = job.privacy.accountant;
   settings.release_to = job.release.to;
   if (job.features.standardise.on) settings.standardisation = StandardisationEvent(job);
+  if (CountedCells(job) > 0) settings.ranges = RangesEvent(job);
   settings.initialisation = job.initialisation;
   settings.evaluation = job.evaluation;
   return settings;
@@ -123,6 +136,17 @@ std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings) {
         fmt::format("training.error_fraction_bits, {}, makes the noise {:.2g} times as large: more "
                     "bits or a larger privacy.clip leave more of the signal",
                     bits, factor));
+  return lines;
+}
+
+std::vector<std::string> TrainingAdvice(const DpsgdSettings& job, const ml::TrainingSettings& settings,
+                                        double sigma) {
+  std::vector<std::vector<std::string>> parts{NoiseAdvice(settings, sigma, TotalRows(job.data)),
+                                              ErrorBitsAdvice(settings), CheckpointAdvice(job)};
+  if (settings.standardisation) parts.push_back(MeansAdvice(job, *settings.standardisation));
+  if (settings.ranges) parts.push_back(RangesAdvice(job, *settings.ranges));
+  std::vector<std::string> lines;
+  for (const auto& part : parts) lines.insert(lines.end(), part.begin(), part.end());
   return lines;
 }
 

@@ -23,6 +23,11 @@ namespace trefoil::jobs {
 /// The same of clipped errors at fewer bits: lines where they make no row shorter, or the noise much larger.
 [[nodiscard]] std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings);
 
+/// All that whoever plans a training should know: these lines, where no step comes to a checkpoint but the
+/// last, and where noise drowns what features are standardised by. `settings` are SettingsOf(job).
+[[nodiscard]] std::vector<std::string> TrainingAdvice(const DpsgdSettings& job,
+                                                      const ml::TrainingSettings& settings, double sigma);
+
 /// Of the model that it trains.
 [[nodiscard]] ModelSchema ModelSchemaOf(const DpsgdSettings& job);
 

@@ -146,6 +146,8 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"mnist-pea.toml", R"({"initialisation": {"method": "accuracy", "selection": "public-validation",
       "validation_holder": 0, "validation_rows": 9, "selection_rows": null, "selection_sigma": null}})"},
     {"adult.toml", R"({"data": {"column": [{"name": "a"}, {"name": "b", "kind": "weight"}]}})"},
+    {"adult.toml", R"({"data": {"column": [{"name": "a", "range": "private"}]},
+      "features": {"standardise": "private"}})"},
     {"adult-vertical.toml", R"({"data": {"classes": null, "label": null,
       "target": {"column": "a", "low": 0, "high": 1, "party": 1}}})"},
     {"adult-histogram.toml", R"({"privacy": {"epsilon": null, "sigma": 2, "delta": 1e-5},

@@ -68,8 +68,19 @@ class ChargeNote : public SilentOutput {
 /// How a run ended at a party whose file was perhaps replaced.
 struct EndOfRun {
   bool charged = false;
-  std::string error;  ///< of DataError; empty: it came to its end
+  std::string error;           ///< of DataError; empty: it came to its end
+  bool lost_at_peers = false;  ///< both others had been charged, and lost this party
 };
+
+bool IsLoss(const std::exception_ptr& end) {
+  try {
+    if (end) std::rethrow_exception(end);
+  } catch (const NetworkError&) {
+    return true;
+  } catch (...) {
+  }
+  return false;
+}
 
 class ReadTwiceTest : public testing::Test {
  protected:
@@ -77,9 +88,9 @@ class ReadTwiceTest : public testing::Test {
   /// never.
   enum class Replaced { kNever, kOnceRead, kOnceCharged };
 
-  EndOfRun EndOf(Replaced when) {
+  EndOfRun EndOf(Replaced when, const std::string& job_text = kReadTwice) {
     std::array<ChargeNote, 3> notes;
-    const auto job_file = folder_.Write("job.toml", kReadTwice);
+    const auto job_file = folder_.Write("job.toml", job_text);
     for (int id = 0; id < 3; ++id) WriteTable(id, 30);
     const auto ends = testing_support::EndsOver(
         net::MakeLocalTransports(testing_support::kPartyPatience),
@@ -97,6 +108,7 @@ class ReadTwiceTest : public testing::Test {
           (void)job->Run(context, note);
         });
     EndOfRun end{.charged = notes[1].charged, .error = {}};
+    end.lost_at_peers = notes[0].charged && notes[2].charged && IsLoss(ends[0]) && IsLoss(ends[2]);
     try {
       if (ends[1]) std::rethrow_exception(ends[1]);
     } catch (const DataError& error) {
@@ -251,6 +263,25 @@ TEST_F(ReadTwiceTest, TrainsOnAFileThatStays) {
   const auto end = EndOf(Replaced::kNever);
   EXPECT_EQ(end.error, "");
   EXPECT_TRUE(end.charged);
+}
+
+/// The same, of a column whose range is found first.
+std::string ReadThrice() {
+  std::string text = kReadTwice;
+  const std::string range = "low = 0.0\nhigh = 100.0\n";
+  text.replace(text.find(range), range.size(), "range = \"private\"\n");
+  const std::string sigma = "standardise_sigma = 0.01\n";
+  return text.insert(text.find(sigma), "range_sigma = 0.01\n");
+}
+
+// Party 1 is lost when the counts have opened.
+TEST_F(ReadTwiceTest, EndsWhereAFileIsReplacedBeforeRangesAreUsed) {
+  const auto end = EndOf(Replaced::kNever, ReadThrice());
+  EXPECT_EQ(end.error, "");
+  EXPECT_FALSE(end.lost_at_peers);
+  const auto lost = EndOf(Replaced::kOnceCharged, ReadThrice());
+  EXPECT_EQ(lost.error, error_);
+  EXPECT_TRUE(lost.lost_at_peers);
 }
 
 TEST_F(ReadTwiceTest, IsNotChargedForAFileThatWasReplacedOnceRead) {

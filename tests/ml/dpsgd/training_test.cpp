@@ -472,6 +472,7 @@ TEST(Train, StandardisesRecordsBeforeAnythingOfThemIsUsed) {
     settings.steps = 60;
     settings.clip = 2;
     settings.sigma = 0.5;
+    settings.ranges = dp::GaussianReleases{.count = 1, .coordinates = 9, .sigma = 5, .party_deviation = 1e9};
     settings.standardisation =
         dp::GaussianReleases{.count = 1, .coordinates = 3, .sigma = 4, .party_deviation = 1e9};
     const auto results = RunParties(Seed{7}, [&](mpc::Context& party) {
@@ -479,11 +480,13 @@ TEST(Train, StandardisesRecordsBeforeAnythingOfThemIsUsed) {
       std::vector<std::string> calls;
       TrainingHooks hooks = kQuiet;
       hooks.on_plan = [&](const dp::TrainingRecord& planned, const dp::TrainingRecord&) {
-        EXPECT_EQ(std::get<dp::GaussianReleases>(planned.events.at(0)).sigma, 4);
+        EXPECT_EQ(std::get<dp::GaussianReleases>(planned.events.at(0)).sigma, 5);
+        EXPECT_EQ(std::get<dp::GaussianReleases>(planned.events.at(1)).sigma, 4);
         calls.emplace_back("planned");
       };
       hooks.before_steps = [&](const dp::TrainingRecord& announced, int) {
-        EXPECT_EQ(std::get<dp::GaussianReleases>(announced.events.at(0)).coordinates, 3);
+        EXPECT_EQ(std::get<dp::GaussianReleases>(announced.events.at(0)).coordinates, 9);
+        EXPECT_EQ(std::get<dp::GaussianReleases>(announced.events.at(1)).coordinates, 3);
         if (calls.size() == 1) calls.emplace_back("announced");
       };
       hooks.before_records = [&](mpc::Context&) {
@@ -494,11 +497,14 @@ TEST(Train, StandardisesRecordsBeforeAnythingOfThemIsUsed) {
       EXPECT_EQ(calls, (std::vector<std::string>{"planned", "announced", "standardised"}));
       return result;
     });
-    EXPECT_EQ(results[1].record.events.size(), 2U);
+    EXPECT_EQ(results[1].record.events.size(), 3U);
     EXPECT_GT(Accuracy(settings, *results[0].model), kLearned);
-    auto unstandardised = settings;
+    auto declared = settings;
+    declared.ranges.reset();
+    EXPECT_LT(MakePlan(declared).epsilon_insider, MakePlan(settings).epsilon_insider);
+    auto unstandardised = declared;
     unstandardised.standardisation.reset();
-    EXPECT_LT(MakePlan(unstandardised).epsilon_insider, MakePlan(settings).epsilon_insider);
+    EXPECT_LT(MakePlan(unstandardised).epsilon_insider, MakePlan(declared).epsilon_insider);
     EXPECT_THROW((void)TrainSmall(settings), ContractError);  // who opens nothing
   }
 }

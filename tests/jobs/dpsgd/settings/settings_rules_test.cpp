@@ -361,6 +361,71 @@ TEST(StandardiseJob, RefusesWhatItDoesNotCover) {
   EXPECT_THROW(CheckAuditable(ReadTargets(base), 10), ConfigError);
 }
 
+/// The job of kStandardiseJob with a range that it finds itself.
+std::string RangedJobText() {
+  const auto ranged = Replaced(kStandardiseJob, "low = 17.0\nhigh = 90.0\n", "range = \"private\"\n");
+  return Replaced(ranged, "[training]", "[features]\nstandardise = \"private\"\n[training]");
+}
+
+TEST(RangedJob, IsAskedOfStandardisedColumnsAlone) {
+  const auto base = RangedJobText();
+  const EditCase cases[] = {
+      {"low", "range = \"private\"", "range = \"private\"\nlow = 17.0",
+       "column \"age\": found it beside range \"private\", which finds it"},
+      {"high", "range = \"private\"", "high = 90.0\nrange = \"private\"",
+       "column \"age\": found it beside range \"private\""},
+      {"other", "\"private\"", "\"found\"",
+       "range: found \"found\", expected one of \"declared\", \"private\""},
+      {"kind", "range", "kind = \"category\"\nvalues = [\"x\"]\nrange", "only kind \"number\" has it"},
+      {"mean", "range", "mean = 4.0\nrange", "column \"age\": found a mean or a scale"},
+      {"public", "standardise = \"private\"", "standardise = \"none\"",
+       "column \"age\": found range \"private\", expected \"declared\" but for features of a job with "
+       "features.standardise \"private\""},
+      {"label", "[features]", "[[data.column]]\nname = \"y\"\nrange = \"private\"\n[features]",
+       "column \"y\": found range \"private\", expected \"declared\""},
+      {"extracted", "standardise =", "method = \"hog\"\ncell = 1\nblock = 1\nstandardise =",
+       "column \"age\": found range \"private\", expected \"declared\""},
+      {"both", "standardise =", "range_sigma = 2.0\nrange_share = 0.3\nstandardise =",
+       "features.range_share: found it, expected only one of it and range_sigma"},
+      {"share", "standardise =", "range_share = 1.0\nstandardise =", "features.range_share: found 1"},
+      {"sigma", "epsilon = 1.5", "sigma = 1.5", "features.standardise_sigma: missing with privacy.sigma"},
+      {"all", "standardise =", "range_share = 0.995\nstandardise_share = 0.3\nstandardise =",
+       "privacy.epsilon: found 1.5, expected above"},
+      {"checkpoints", "steps = 5", "steps = 5\ncheckpoint_every = 2", "training.checkpoint_every above 0"},
+  };
+  for (const auto& [name, from, to, expected] : cases) {
+    EXPECT_THAT(ErrorText<ConfigError>(
+                    [&] { (void)MakeDpsgdJob(ReadTargets(Replaced(base, from, to)))->Epsilons(); }),
+                HasSubstr(expected))
+        << name;
+  }
+  EXPECT_THAT(ErrorText<ConfigError>([&] {
+                (void)ReadTargets(Replaced(Replaced(base, "epsilon = 1.5", "sigma = 1.5"),
+                                           "standardise =", "standardise_sigma = 2.0\nstandardise ="));
+              }),
+              HasSubstr("features.range_sigma: missing with privacy.sigma"));
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(kStandardiseJob, {"features.range_share=0.3"}); }),
+      HasSubstr("features.range_share: found it, expected"));
+  const auto squares = Replaced(Replaced(base, "\"dpsgd\"", "\"least-squares\""), "clip = 1\n", "");
+  const TemporaryFolder folder;
+  const auto file = folder.Write(
+      "x.toml", squares.substr(0, squares.find("[features]")) + squares.substr(squares.find("[privacy]")));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(file); }),
+              HasSubstr("column \"age\": found range \"private\", expected \"declared\""));
+}
+
+TEST(RangedJob, ReadsBackAndIsAnotherJobThanOneOfDeclaredRanges) {
+  const auto asked = ReadTargets(RangedJobText());
+  EXPECT_THAT(DpsgdJson(asked), HasSubstr(R"("range":"private")"));
+  EXPECT_THAT(DpsgdJson(asked), Not(HasSubstr("range_share")));
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(asked), "x")), DpsgdHash(asked));
+  EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(asked)))), DpsgdHash(asked));
+  EXPECT_NE(DpsgdHash(ReadTargets(RangedJobText(), {"features.range_share=0.3"})), DpsgdHash(asked));
+  const auto declared = Replaced(kStandardiseJob, "low = 17.0", "range = \"declared\"\nlow = 17.0");
+  EXPECT_EQ(DpsgdHash(ReadTargets(declared)), DpsgdHash(ReadTargets(kStandardiseJob)));
+}
+
 TEST(StandardiseJob, IsInTheHashOnlyWhereItIsAsked) {
   const auto plain = ReadTargets(kStandardiseJob);
   EXPECT_THAT(DpsgdJson(plain), Not(HasSubstr("standardise")));
