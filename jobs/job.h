@@ -53,7 +53,7 @@ struct OwnerLines {
 /// What a job gave this party.
 struct JobResult {
   std::vector<ResultFile> files{};         ///< none where nothing was released to it
-  std::vector<ReleasedValue> values{};     ///< likewise
+  std::vector<ReleasedValue> values{};     ///< likewise, but for those that Output::Opened had
   std::optional<ml::Model> model{};        ///< model.npz, where one was released to it
   std::optional<mpc::FixedShare> share{};  ///< of the model, for model.share, where one is released to nobody
   nlohmann::ordered_json summary =
@@ -158,6 +158,9 @@ class Output {
   virtual void ChargeTo(const std::vector<Population>& /*populations*/) {}
   /// All that will have been executed once the run has come to step `steps`: before any of what is new in it.
   virtual void Announce(const Events& executed, int steps) = 0;
+  /// What has opened to this party before its results are there, and is not among JobResult::values: the
+  /// session log has it when this returns, so that it stays known where the run breaks off.
+  virtual void Opened(const std::vector<ReleasedValue>& /*values*/) {}
   /// What the operator should know at once.
   virtual void Warn(const std::string& /*line*/) {}
   /// What an operator who looks for it should find.

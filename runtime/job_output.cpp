@@ -27,6 +27,16 @@ jobs::BegunCalls BegunCallsOf(const ml::SessionHistory& earlier) {
 
 }  // namespace
 
+void NoteReleased(AuditLog& log, const std::vector<jobs::ReleasedValue>& values) {
+  for (const auto& [name, value, sha256] : values) {
+    if (sha256.empty()) {
+      log.ReleasedValue(name, value);
+    } else {
+      log.ReleasedHash(name, sha256);
+    }
+  }
+}
+
 std::string JobOutput::session_id() const { return ToHex(mesh_.session()); }
 
 /// The record as it is kept: with the job and the run that it is of, and what that promises.
@@ -124,6 +134,12 @@ void JobOutput::Announce(const Events& executed, int steps) {
   budget_.Announce(Named(executed));
   if (state_ != nullptr) state_->Announce(steps);
   session_.Log(fmt::format("announced steps up to {}", steps), jobs::LogLevel::kDebug);
+}
+
+void JobOutput::Opened(const std::vector<jobs::ReleasedValue>& values) {
+  NoteReleased(session_.audit(), values);
+  session_.Log(fmt::format("opened {} of the results ahead of the others: {} has them", values.size(),
+                           session_.AuditFile().string()));
 }
 
 /// What earlier sessions took for the steps that were kept is counted, too.

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "jobs/job.h"
 #include "net/mesh/mesh.h"
@@ -10,6 +11,9 @@
 #include "runtime/run_job.h"
 
 namespace trefoil::runtime {
+
+/// Notes in a session log what was opened to its party. Throws as AuditLog.
+void NoteReleased(AuditLog& log, const std::vector<jobs::ReleasedValue>& values);
 
 /// What a party's job is answered while it runs: its ledgers and record, progress and metrics, checkpoints.
 class JobOutput final : public jobs::Output {
@@ -30,6 +34,7 @@ class JobOutput final : public jobs::Output {
     return budget_.WhyCapped(population, Named(plan));
   }
   void ChargeTo(const std::vector<jobs::Population>& populations) override { budget_.ChargeTo(populations); }
+  void Opened(const std::vector<jobs::ReleasedValue>& values) override;
   void Warn(const std::string& line) override { session_.Warn(line); }
   void Log(const std::string& line) override { session_.Log(line); }
   void Step(const ml::StepReport& report) override;

@@ -38,13 +38,7 @@ void KeepShare(const PartySession& session, const jobs::Job& job, const mpc::Fix
 
 void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
                 const JobOutput& output) {
-  for (const auto& [name, value, sha256] : result.values) {
-    if (sha256.empty()) {
-      session.audit().ReleasedValue(name, value);
-    } else {
-      session.audit().ReleasedHash(name, sha256);
-    }
-  }
+  NoteReleased(session.audit(), result.values);
   for (const auto& file : result.files) {
     const auto path = session.folder() / file.name;
     if (file.secret) {

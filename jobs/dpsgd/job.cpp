@@ -117,7 +117,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
   [[nodiscard]] bool ReadsTwice() const { return job_.features.standardise.on && !IsOfExtracted(job_); }
   [[nodiscard]] DpsgdSettings OwnForm() const;
-  [[nodiscard]] DpsgdSettings OpenStandardisation(mpc::Context& party);
+  [[nodiscard]] DpsgdSettings OpenStandardisation(mpc::Context& party, Output& output);
   [[nodiscard]] Loaded LoadOwn(const PartyFile& party, const std::string& party_file,
                                const LoadOptions& options);
 
@@ -247,15 +247,18 @@ DpsgdSettings DpsgdJob::OwnForm() const {
   return ReadsTwice() ? Standardised(WithRanges(job_, cells_, 0).job, moments_, 0) : job_;
 }
 
-/// What the three open before the training.
-DpsgdSettings DpsgdJob::OpenStandardisation(mpc::Context& party) {
+/// What the three open before the training, each noted where it has opened: the run may break off.
+DpsgdSettings DpsgdJob::OpenStandardisation(mpc::Context& party, Output& output) {
   if (settings_.ranges) {
     ranges_ = OpenRanges(party, job_, *settings_.ranges, cells_, RandomStream::FromSystem());
+    output.Opened(OpenedRanges(job_, *ranges_));
     moments_ = sum_again_(ranges_->job);
     same_data_.Require();
   }
-  return OpenMoments(party, ranges_ ? ranges_->job : job_, *settings_.standardisation, moments_,
-                     RandomStream::FromSystem());
+  auto standardised = OpenMoments(party, ranges_ ? ranges_->job : job_, *settings_.standardisation, moments_,
+                                  RandomStream::FromSystem());
+  output.Opened(OpenedMoments(standardised));
+  return standardised;
 }
 
 Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, const LoadOptions& options) {
@@ -323,7 +326,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
                           int steps) { output.Announce(record.events, steps); }};
   if (settings_.standardisation) {
     hooks.before_records = [&](mpc::Context& party) {
-      standardised_ = OpenStandardisation(party);
+      standardised_ = OpenStandardisation(party, output);
       standardise_(*standardised_);
     };
   }
@@ -362,10 +365,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary.erase("accuracy");
     result.summary.update(FiguresJson({}));
   }
-  if (standardised_) {
+  if (standardised_)
     result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
-    result.values = OpenedMoments(*standardised_);
-  }
   if (ranges_) AddRanges(job_, *ranges_, settings_.ranges->sigma, result);
   if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
   if (trained.last_clip) {

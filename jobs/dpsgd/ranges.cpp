@@ -259,6 +259,17 @@ std::vector<std::string> RangesAdvice(const DpsgdSettings& job, const dp::Gaussi
                   columns, std::ceil(seen), rows)};
 }
 
+std::vector<ReleasedValue> OpenedRanges(const DpsgdSettings& job, const FoundRanges& found) {
+  std::vector<ReleasedValue> values;
+  for (std::size_t k = 0; k < job.data.columns.size(); ++k) {
+    if (!job.data.columns[k].private_range) continue;
+    const auto& column = found.job.data.columns[k];
+    values.push_back({.name = fmt::format("standardise.{}.low", column.name), .value = *column.low});
+    values.push_back({.name = fmt::format("standardise.{}.high", column.name), .value = *column.high});
+  }
+  return values;
+}
+
 void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma, JobResult& result) {
   auto columns = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < job.data.columns.size(); ++k) {
@@ -268,8 +279,6 @@ void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma,
         std::find(found.unsure.begin(), found.unsure.end(), column.name) != found.unsure.end();
     columns.push_back(
         {{"name", column.name}, {"low", *column.low}, {"high", *column.high}, {"above_noise", !unsure}});
-    result.values.push_back({.name = fmt::format("standardise.{}.low", column.name), .value = *column.low});
-    result.values.push_back({.name = fmt::format("standardise.{}.high", column.name), .value = *column.high});
   }
   result.summary["standardisation"]["ranges"] = {{"sigma", sigma}, {"columns", std::move(columns)}};
   if (found.unsure.empty()) return;

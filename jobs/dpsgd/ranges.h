@@ -77,8 +77,11 @@ struct FoundRanges {
 [[nodiscard]] std::vector<std::string> RangesAdvice(const DpsgdSettings& job,
                                                     const dp::GaussianReleases& event);
 
-/// Adds what was found to the summary's standardisation, to the session log's values, and a line where a
-/// range is not above its noise. `job`: before the ranges were found.
+/// The ranges that were found, for the session log. `job`: before they were.
+[[nodiscard]] std::vector<ReleasedValue> OpenedRanges(const DpsgdSettings& job, const FoundRanges& found);
+
+/// Adds what was found to the summary's standardisation, and a line where a range is not above its noise.
+/// `job`: before the ranges were found.
 void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma, JobResult& result);
 
 }  // namespace trefoil::jobs

@@ -409,6 +409,14 @@ class Ranges(ProgramTest):
         for party in range(3):
             job, = json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json"))["jobs"]
             self.assertGreater(job["epsilon_insider"], 6)  # of the two sums; one has below 5, and 200 steps about 1
+        logs = [[json.loads(line) for line in (self.folder / f"r{party}/audit.jsonl").read_text().splitlines()] for party in range(3)]
+        opened = [[(line["what"], line["value"]) for line in log if line["kind"] == "release"] for log in logs]
+        self.assertEqual([what for what, _ in opened[0]], [f"standardise.{name}.{end}" for ends in (("low", "high"), ("mean", "scale"))
+                                                           for name in NAMES for end in ends])
+        self.assertEqual(opened, [opened[0]] * 3)
+        for party in (0, 2):
+            self.assertEqual(logs[party][-1]["outcome"], "failed")
+            self.assertIn("opened 8 of the results ahead of the others", (self.folder / f"r{party}/party.log").read_text())
 
     def test_says_what_it_wants(self):
         text = RANGED_JOB.replace('range = "private", missing = [] },\n]', 'range = "private", low = 0.0 },\n]')

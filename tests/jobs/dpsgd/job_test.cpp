@@ -53,15 +53,22 @@ delta = 1e-5
 clip = 1.0
 )";
 
-/// Keeps nothing, but says whether anything was charged.
+/// Keeps nothing, but says whether anything was charged, and what was opened before the steps.
 class ChargeNote : public SilentOutput {
  public:
   void Reserve(const Events& /*plan*/, const Events& /*before*/) override { charged = true; }
   void Announce(const Events& /*executed*/, int /*steps*/) override {
+    announced = charged;
     std::exchange(on_announce, [] {})();
+  }
+  void Opened(const std::vector<ReleasedValue>& values) override {
+    EXPECT_TRUE(announced);
+    for (const auto& value : values) opened.push_back(value.name);
   }
 
   bool charged = false;
+  bool announced = false;
+  std::vector<std::string> opened;
   std::function<void()> on_announce = [] {};
 };
 
@@ -70,6 +77,7 @@ struct EndOfRun {
   bool charged = false;
   std::string error;           ///< of DataError; empty: it came to its end
   bool lost_at_peers = false;  ///< both others had been charged, and lost this party
+  std::vector<std::string> opened{};
 };
 
 bool IsLoss(const std::exception_ptr& end) {
@@ -107,7 +115,7 @@ class ReadTwiceTest : public testing::Test {
           if (self == 1 && when == Replaced::kOnceCharged) note.on_announce = [this] { WriteTable(1, 31); };
           (void)job->Run(context, note);
         });
-    EndOfRun end{.charged = notes[1].charged, .error = {}};
+    EndOfRun end{.charged = notes[1].charged, .error = {}, .opened = notes[1].opened};
     end.lost_at_peers = notes[0].charged && notes[2].charged && IsLoss(ends[0]) && IsLoss(ends[2]);
     try {
       if (ends[1]) std::rethrow_exception(ends[1]);
@@ -274,14 +282,17 @@ std::string ReadThrice() {
   return text.insert(text.find(sigma), "range_sigma = 0.01\n");
 }
 
-// Party 1 is lost when the counts have opened.
+// Party 1 is lost when the counts have opened, and opens no moments of a file that no ledger has charged.
 TEST_F(ReadTwiceTest, EndsWhereAFileIsReplacedBeforeRangesAreUsed) {
   const auto end = EndOf(Replaced::kNever, ReadThrice());
   EXPECT_EQ(end.error, "");
   EXPECT_FALSE(end.lost_at_peers);
+  EXPECT_THAT(end.opened, testing::ElementsAre("standardise.age.low", "standardise.age.high",
+                                               "standardise.age.mean", "standardise.age.scale"));
   const auto lost = EndOf(Replaced::kOnceCharged, ReadThrice());
   EXPECT_EQ(lost.error, error_);
   EXPECT_TRUE(lost.lost_at_peers);
+  EXPECT_THAT(lost.opened, testing::ElementsAre("standardise.age.low", "standardise.age.high"));
 }
 
 TEST_F(ReadTwiceTest, IsNotChargedForAFileThatWasReplacedOnceRead) {

@@ -454,9 +454,10 @@ TEST(AddRanges, SaysWhatWasFoundAndWhatIsAGuess) {
   EXPECT_EQ(ranges.at("columns")[1].at("low"), -64);
   EXPECT_EQ(ranges.at("columns")[1].at("above_noise"), true);
   EXPECT_EQ(ranges.at("columns")[2].at("above_noise"), false);
-  ASSERT_EQ(result.values.size(), 6U);
-  EXPECT_EQ(result.values[3].name, "standardise.b.high");
-  EXPECT_EQ(result.values[3].value, -16);
+  const auto opened = OpenedRanges(job, found);
+  ASSERT_EQ(opened.size(), 6U);
+  EXPECT_EQ(opened[3].name, "standardise.b.high");
+  EXPECT_EQ(opened[3].value, -16);
   ASSERT_EQ(result.lines.size(), 1U);
   EXPECT_THAT(result.lines[0], HasSubstr("no count of column \"d\" was clearly above its noise"));
 }
