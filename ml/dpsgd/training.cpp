@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dp/record/event_json.h"
 #include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
 #include "ml/batches/record_checks.h"
@@ -42,6 +43,18 @@ std::vector<dp::RecordedEvent> EventsBeforeSteps(const StepPlan& plan,
   for (const auto& more : {ClassCountEvents(plan), EventsOf(initialisation)})
     events.insert(events.end(), more.begin(), more.end());
   return events;
+}
+
+/// What the three have to agree on before anything opens. The noise of sums before the steps is in it as that
+/// of the steps: where it follows from a target, each party computes it by itself, adds noise of its own, and
+/// charges all three's by that.
+std::string ConstantsOf(const StepPlan& plan, double sigma,
+                        const std::optional<InitialisationPlan>& initialisation) {
+  std::string constants = Fingerprint(plan, sigma);
+  if (initialisation) constants += Fingerprint(*initialisation);
+  for (const auto& opened : {plan.settings.ranges, plan.settings.standardisation})
+    if (opened) constants += ' ' + dp::EventToJson(*opened).dump();
+  return constants;
 }
 
 /// The plan of all steps at `sigma`, with all that was executed besides; `evaluates`: this session, too.
@@ -246,8 +259,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
                                             std::move(deposited), batch);
   const ExecutionHistory executed(plan, sigma, before, resumption.earlier, from_start, first,
                                   ParticipationAt(settings, resumption.earlier, from_start, first));
-  const std::string constants =
-      Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
+  const std::string constants = ConstantsOf(plan, sigma, initialisation);
   const auto counts = from_start ? std::nullopt : resumption.from->counts;
   TrainingResult result{.plan = PlanOf(plan, sigma, executed, !counts), .record = {}, .model = {}};
   result.record.events = result.plan.events;

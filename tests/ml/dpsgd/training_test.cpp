@@ -509,6 +509,31 @@ TEST(Train, StandardisesRecordsBeforeAnythingOfThemIsUsed) {
   }
 }
 
+/// Of either sum before the steps, by the last bit, as another library's logarithm might make it.
+TEST(Train, OpensNothingWithPartiesThatTookOtherNoiseForIt) {
+  TrainingSettings settings = SmallSettings();
+  settings.sigma = 1;
+  settings.ranges = dp::GaussianReleases{.count = 1, .coordinates = 9, .sigma = 5, .party_deviation = 1e9};
+  settings.standardisation =
+      dp::GaussianReleases{.count = 1, .coordinates = 3, .sigma = 4, .party_deviation = 1e9};
+  for (auto* opened : {&settings.ranges, &settings.standardisation}) {
+    const double sigma = (*opened)->sigma;
+    const auto run = [&] {
+      (void)RunParties(Seed{7}, [&](mpc::Context& party) {
+        auto own = settings;
+        if (party.self() == 1) {
+          auto& other = opened == &settings.ranges ? own.ranges : own.standardisation;
+          other->sigma = std::nextafter(sigma, 6);
+        }
+        TrainingHooks hooks = kQuiet;
+        hooks.before_records = [](mpc::Context&) { ADD_FAILURE() << "opens a sum all the same"; };
+        return Train(party, own, MakeRecords(own, 3, 20), hooks);
+      });
+    };
+    EXPECT_THAT(run, testing::ThrowsMessage<ConfigError>(testing::HasSubstr("constants of the training")));
+  }
+}
+
 TEST(Train, AnnouncesStepsBeforeItExecutesThem) {
   for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
     TrainingSettings settings = SmallSettings();
