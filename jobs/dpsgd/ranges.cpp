@@ -9,12 +9,11 @@
 
 #include "base/error.h"
 #include "data/dataset/load.h"
-#include "dp/mechanisms/discrete_gaussian.h"
-#include "jobs/gaussian_target.h"
+#include "dp/mechanisms/bernoulli.h"
+#include "jobs/dpsgd/standardisation.h"
 #include "jobs/records/record_fields.h"
 #include "jobs/statistics/layout.h"
 #include "ml/noise/noisy_sum.h"
-#include "ml/on_shares/correct_counts.h"
 #include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::jobs {
@@ -25,7 +24,7 @@ using mpc::Index;
 constexpr int kLeastExponent = -64;
 constexpr int kScaleBits = 35;  // numbers are read as parts of 2^35, which data::Load takes up to 2^64
 constexpr Index kAroundZero = kGridOctaves;
-constexpr Index kMaxCells = 1'000'000;
+constexpr Index kMostColumns = 1'000'000 / kGridCells;
 
 /// A cell takes part in a stretch by what its count has above this many deviations of its noise ...
 constexpr double kFloor = 2;
@@ -162,26 +161,16 @@ GridRange RangeOf(std::span<const double> counts, double noise) {
 Index CountedCells(const DpsgdSettings& job) { return kGridCells * CountedColumns(job); }
 
 dp::GaussianReleases RangesEvent(const DpsgdSettings& job) {
-  const auto& standardise = job.features.standardise;
-  const auto cells = CountedCells(job);
-  if (cells > kMaxCells)
+  const auto columns = CountedColumns(job);
+  if (columns > kMostColumns)
     throw ConfigError(fmt::format("data.column: found {} columns of range \"private\", expected {} at most",
-                                  CountedColumns(job), kMaxCells / kGridCells));
-  GaussianTarget target{.coordinates = cells,
-                        .sensitivity = kStatisticsNorm,
-                        .epsilon = {},
-                        .sigma = standardise.range_sigma,
-                        .delta = job.privacy.delta,
-                        .accountant = job.privacy.accountant,
-                        .insiders = job.privacy.against == ml::Adversary::kInsider};
-  if (!target.sigma) target.epsilon = standardise.range_share * job.privacy.epsilon.value();
-  const auto event = EventOf(target, SigmaOf(target));
-  (void)dp::DiscreteGaussian(ml::CountVariance(event.sigma, kStatisticsNorm));
-  return event;
+                                  columns, kMostColumns));
+  const auto& standardise = job.features.standardise;
+  return SumEvent(job, CountedCells(job), standardise.range_sigma, standardise.range_share);
 }
 
 std::uint64_t UnitOfCount(Index columns) {
-  Require(columns > 0 && columns <= kMaxCells, "UnitOfCount: columns to be counted");
+  Require(columns > 0 && columns <= kMostColumns, "UnitOfCount: columns to be counted");
   const auto count = static_cast<std::uint64_t>(columns);
   const auto of_norm = static_cast<dp::Uint128>(kStatisticsNorm) * kStatisticsNorm;
   const auto fits = [&](std::uint64_t unit) {
@@ -282,9 +271,10 @@ void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma,
   }
   result.summary["standardisation"]["ranges"] = {{"sigma", sigma}, {"columns", std::move(columns)}};
   if (found.unsure.empty()) return;
-  result.lines.push_back(
-      fmt::format("no count of column{} \"{}\" was clearly above its noise: the range is a guess",
-                  found.unsure.size() > 1 ? "s" : "", fmt::join(found.unsure, "\", \"")));
+  const bool one = found.unsure.size() == 1;
+  result.lines.push_back(fmt::format("no count of column{} \"{}\" was clearly above its noise: {}",
+                                     one ? "" : "s", fmt::join(found.unsure, "\", \""),
+                                     one ? "its range is a guess" : "their ranges are guesses"));
 }
 
 }  // namespace trefoil::jobs

@@ -33,8 +33,8 @@ struct GridRange {
 /// A column's range by the counts of its cells, each with noise of deviation `noise`, in records: from the
 /// first to the last cell that belongs to a stretch of cells whose counts are clearly above their noise, less
 /// cells at either end that have a hundredth of such records at most. Where no stretch is, the one that comes
-/// next to it; where no count is above twice its noise, the cell around zero. Only operations that IEEE 754
-/// rounds correctly. Pre: kGridCells counts; low < high.
+/// next to it; where no count is above twice its noise, the cell around zero. Always low < high. Only
+/// operations that IEEE 754 rounds correctly. Pre: kGridCells counts.
 [[nodiscard]] GridRange RangeOf(std::span<const double> counts, double noise);
 
 /// All numbers of all sums: kGridCells for each column of range "private"; 0 where there is none.
@@ -42,7 +42,7 @@ struct GridRange {
 
 /// What the counts are charged: with the job's noise multiplier, or the least that takes its share of
 /// privacy.epsilon by itself. Throws ConfigError where none does, noise is out of the sampler's domain, or
-/// there are more than a million cells. Pre: CountedCells() above 0.
+/// there are more than a million cells: the other functions are for fewer. Pre: CountedCells() above 0.
 [[nodiscard]] dp::GaussianReleases RangesEvent(const DpsgdSettings& job);
 
 /// What the records of a file add to the counts, as many at most as the job declares for `party`:
@@ -51,7 +51,8 @@ struct GridRange {
 /// counted.
 [[nodiscard]] mpc::RingMatrix CountCells(const DpsgdSettings& job, const data::DataFiles& files, int party);
 
-/// What one record adds to a cell: the largest u with columns u^2 <= kStatisticsNorm^2. Pre: columns above 0.
+/// What one record adds to a cell: the largest u with columns u^2 <= kStatisticsNorm^2. Pre: columns above
+/// 0, and no more than RangesEvent() takes.
 [[nodiscard]] std::uint64_t UnitOfCount(mpc::Index columns);
 
 /// The job with the ranges that counts give, in place of range "private".

@@ -95,23 +95,29 @@ bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
   return column.kind == data::ColumnKind::kNumber && column.name != spec.label.column;
 }
 
-dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
-  const auto& standardise = job.features.standardise;
-  // How many numbers there are is the same for all ranges.
-  const auto coordinates = [&] {
-    return LayoutOf(MomentsOf(WithRanges(job, mpc::RingMatrix::Zero(CountedCells(job), 1), 0).job)).size;
-  };
-  GaussianTarget target{.coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : coordinates(),
+dp::GaussianReleases SumEvent(const DpsgdSettings& job, mpc::Index coordinates, std::optional<double> sigma,
+                              double share) {
+  GaussianTarget target{.coordinates = coordinates,
                         .sensitivity = kStatisticsNorm,
                         .epsilon = {},
-                        .sigma = standardise.sigma,
+                        .sigma = sigma,
                         .delta = job.privacy.delta,
                         .accountant = job.privacy.accountant,
                         .insiders = job.privacy.against == ml::Adversary::kInsider};
-  if (!target.sigma) target.epsilon = standardise.share * job.privacy.epsilon.value();
+  if (!sigma) target.epsilon = share * job.privacy.epsilon.value();
   const auto event = EventOf(target, SigmaOf(target));
   (void)dp::DiscreteGaussian(ml::CountVariance(event.sigma, kStatisticsNorm));
   return event;
+}
+
+dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
+  const auto& standardise = job.features.standardise;
+  // How many numbers there are is the same for all ranges.
+  const auto of_columns = [&] {
+    return LayoutOf(MomentsOf(WithRanges(job, mpc::RingMatrix::Zero(CountedCells(job), 1), 0).job)).size;
+  };
+  const mpc::Index coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : of_columns();
+  return SumEvent(job, coordinates, standardise.sigma, standardise.share);
 }
 
 void RequireFiles(const data::DataFiles& files, const std::string& party_file) {

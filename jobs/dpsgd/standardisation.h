@@ -1,5 +1,6 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ inline constexpr double kLeastScale = 1e-6;
 
 /// Whether features.standardise is about this column: a number that is a feature.
 [[nodiscard]] bool IsStandardised(const data::DataSpec& spec, const data::Column& column);
+
+/// What a noisy sum of all records, which comes before the steps, is charged, if a record moves it by
+/// kStatisticsNorm at most: with noise multiplier `sigma`, or the least that takes `share` of privacy.epsilon
+/// by itself. Throws ConfigError where none does, or noise is out of the sampler's domain. Pre: `sigma` or
+/// privacy.epsilon.
+[[nodiscard]] dp::GaussianReleases SumEvent(const DpsgdSettings& job, mpc::Index coordinates,
+                                            std::optional<double> sigma, double share);
 
 /// What the sum is charged: with the job's noise multiplier, or the least that takes its share of
 /// privacy.epsilon by itself. Throws ConfigError where none does, or noise is out of the sampler's domain.

@@ -40,7 +40,8 @@ check_tune() { gtests dp '*BestOfTrials*:TrialLaw.*' ml 'DrawCompeting.*:ChooseC
 check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && program_test statistics; }
 
 check_standardise() {
-  gtests jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*:*Ranges.*:RangeOf.*:CountCells.*' &&
+  gtests ml 'Train.StandardisesRecords*:Train.OpensNothing*' \
+    jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*:*Range*:GridBorder.*:UnitOfCount.*:CountCells.*:ReadTwiceTest.*' &&
     program_test standardise
 }
 

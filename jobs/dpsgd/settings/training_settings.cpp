@@ -82,8 +82,8 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.against = job.privacy.against;
   settings.accountant = job.privacy.accountant;
   settings.release_to = job.release.to;
+  if (CountedCells(job) > 0) settings.ranges = RangesEvent(job);  // refuses more than can be counted
   if (job.features.standardise.on) settings.standardisation = StandardisationEvent(job);
-  if (CountedCells(job) > 0) settings.ranges = RangesEvent(job);
   settings.initialisation = job.initialisation;
   settings.evaluation = job.evaluation;
   return settings;

@@ -386,6 +386,14 @@ TEST(RangesEvent, TakesItsShareOfEpsilonByItselfAndTheRestLess) {
   EXPECT_EQ(RangesEvent(RangedJob({"features={standardise=\"private\", range_sigma=3.0}"})).sigma, 3);
 }
 
+TEST(RangesEvent, IsRefusedForMoreColumnsThanCanBeCounted) {
+  std::string columns;
+  for (int k = 0; k < 3892; ++k) columns += fmt::format("{{name=\"c{}\", range=\"private\"}}, ", k);
+  EXPECT_THAT([&] { (void)SettingsOf(RangedJob({fmt::format("data.column=[{}]", columns)})); },
+              testing::ThrowsMessage<ConfigError>(
+                  HasSubstr("found 3892 columns of range \"private\", expected 3891 at most")));
+}
+
 TEST(RangesAdvice, TellsOfCountsThatSeeLittleOfTheRecords) {
   const auto job = RangedJob();
   auto event = RangesEvent(job);
@@ -459,7 +467,11 @@ TEST(AddRanges, SaysWhatWasFoundAndWhatIsAGuess) {
   EXPECT_EQ(opened[3].name, "standardise.b.high");
   EXPECT_EQ(opened[3].value, -16);
   ASSERT_EQ(result.lines.size(), 1U);
-  EXPECT_THAT(result.lines[0], HasSubstr("no count of column \"d\" was clearly above its noise"));
+  EXPECT_EQ(result.lines[0], "no count of column \"d\" was clearly above its noise: its range is a guess");
+  found.unsure = {"b", "d"};
+  AddRanges(job, found, 2.5, result);
+  EXPECT_EQ(result.lines.at(1),
+            "no count of columns \"b\", \"d\" was clearly above its noise: their ranges are guesses");
 }
 
 }  // namespace
