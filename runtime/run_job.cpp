@@ -177,7 +177,7 @@ void TellOwnerOfResults(PartyRun& run) {
     run.session.WarnOwner(lines.warnings);
     run.session.NoteForOwner(lines.notes);
   } catch (const std::exception&) {
-    ReportError("note: the released model could not be compared with this party's own records");
+    ReportError("note: the results could not be compared with this party's own records");
   }
 }
 

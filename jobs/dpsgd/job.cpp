@@ -277,11 +277,9 @@ Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, 
   }
   auto own = ReadOwn(OwnForm(), party, options);
   same_data_.Require();
-  auto warnings = OwnerWarnings(job_, party.id, own);
-  const auto repeated = RepeatedRows(job_, own);
-  warnings.insert(warnings.end(), repeated.begin(), repeated.end());
   Loaded loaded{.said = fmt::format("{} rows as the job declares them", own.rows()),
-                .warnings = std::move(warnings)};
+                .warnings = OwnerWarnings(job_, party.id, own)};
+  for (auto& line : RepeatedRows(job_, own)) loaded.warnings.push_back(std::move(line));
   if (ReadsTwice()) return loaded;  // none is there to be trained on before it is read again
   own_ = std::move(own);
   if (!job_.features.standardise.on) return loaded;
@@ -374,11 +372,13 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.values.push_back({.name = "last_clip", .value = *trained.last_clip});
   }
   if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
-  if (trained.model) {
-    result.owner_lines = [this, model = *trained.model, weights = trained.class_weights] {
-      return ModelWarnings(job_, model, own_, weights, chosen_threshold_.value_or(job_.model.threshold));
+  if (trained.model || ranges_)
+    result.owner_lines = [this, model = trained.model, weights = trained.class_weights] {
+      const double threshold = chosen_threshold_.value_or(job_.model.threshold);
+      auto lines = model ? ModelWarnings(job_, *model, own_, weights, threshold) : OwnerLines();
+      if (ranges_) AddRangeLines(job_, *ranges_, cells_, lines);
+      return lines;
     };
-  }
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);
   return result;

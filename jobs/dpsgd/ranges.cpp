@@ -26,13 +26,16 @@ constexpr int kScaleBits = 35;  // numbers are read as parts of 2^35, which data
 constexpr Index kAroundZero = kGridOctaves;
 constexpr Index kMostColumns = 1'000'000 / kGridCells;
 
-/// A cell takes part in a stretch by what its count has above this many deviations of its noise ...
+/// A cell takes part in a stretch by what its count has above this many deviations of its noise, which one of
+/// noise alone has in 2.3 % of cases ...
 constexpr double kFloor = 2;
 /// ... and a stretch counts where that comes to so many in all: of pure noise one of all stretches of 257
 /// cells does with a probability below 1 in 4,000.
 constexpr double kClearly = 3;
 /// Part of the records in counted stretches that may lie beyond either end.
 constexpr double kBeyond = 0.01;
+/// From this part of a party's own numbers on, those beyond a range are no note, but a warning.
+constexpr double kManyBeyond = 0.1;
 /// From this part of the declared records on, what a cell needs to be seen is a line of advice.
 constexpr double kMuchOfRecords = 0.25;
 
@@ -275,6 +278,32 @@ void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma,
   result.lines.push_back(fmt::format("no count of column{} \"{}\" was clearly above its noise: {}",
                                      one ? "" : "s", fmt::join(found.unsure, "\", \""),
                                      one ? "its range is a guess" : "their ranges are guesses"));
+}
+
+void AddRangeLines(const DpsgdSettings& job, const FoundRanges& found, const mpc::RingMatrix& own,
+                   OwnerLines& lines) {
+  const auto unit = UnitOfCount(CountedColumns(job));
+  Index first = 0;
+  for (std::size_t k = 0; k < job.data.columns.size(); ++k) {
+    if (!job.data.columns[k].private_range) continue;
+    const auto& column = found.job.data.columns[k];
+    std::uint64_t all = 0;
+    std::uint64_t beyond = 0;
+    for (Index cell = 0; cell < kGridCells; ++cell) {
+      const std::uint64_t count = own(first + cell, 0) / unit;
+      all += count;
+      if (GridBorder(cell + 1) <= *column.low || GridBorder(cell) >= *column.high) beyond += count;
+    }
+    first += kGridCells;
+    if (beyond == 0) continue;
+    const bool many = static_cast<double>(beyond) >= kManyBeyond * static_cast<double>(all);
+    (many ? lines.warnings : lines.notes)
+        .push_back(fmt::format(
+            "{} of {} numbers of column \"{}\" lie beyond the range that was found, {} to {}, or just at its "
+            "end, and count as that; a job that declares a wider one would tell that there are such numbers "
+            "here",
+            beyond, all, column.name, *column.low, *column.high));
+  }
 }
 
 }  // namespace trefoil::jobs

@@ -85,4 +85,11 @@ struct FoundRanges {
 /// `job`: before the ranges were found.
 void AddRanges(const DpsgdSettings& job, const FoundRanges& found, double sigma, JobResult& result);
 
+/// Adds what the ranges do to this party's own records: of each column how many of its numbers lie in cells
+/// beyond the range, where any do, a warning where it is a tenth of them at least, else a note. For the
+/// owner's eyes alone; each line says what acting on it would tell the others. `job`: before the ranges were
+/// found; `own`: CountCells(), by which what is beyond the grid is at its end.
+void AddRangeLines(const DpsgdSettings& job, const FoundRanges& found, const mpc::RingMatrix& own,
+                   OwnerLines& lines);
+
 }  // namespace trefoil::jobs

@@ -374,6 +374,16 @@ class Ranges(ProgramTest):
             shorter = min(1, 2 / math.hypot(*scaled))
             self.assertAlmostEqual(float(said["score_yes"]), sum(w * x * shorter for w, x in zip(weights, scaled)) + bias, delta=1e-4)
 
+        # Each owner hears how many of its own these are, and nobody else.
+        low, high = ranges["grams"]["low"], ranges["grams"]["high"]
+        beyond = 0
+        for party in range(3):
+            lines = (self.folder / f"run/party-{party}/out/owner_warnings.txt").read_text()
+            beyond += sum(map(int, re.findall(r'note to the owner alone: (\d+) of \d+ numbers of column "grams" lie beyond', lines)))
+            self.assertNotIn("lie beyond", (self.folder / f"run/party-{party}/out/party.log").read_text())
+        self.assertEqual(beyond, sum(not low <= value < high for value in self.values_of(0)))
+        self.assertGreater(beyond, 2)
+
     def test_is_charged_before_the_means_and_planned(self):
         target = ("--set", "privacy.epsilon=2.0", "--set", "privacy.accountant=\"pld\"")
         self.job = self.write("job.toml", re.sub(r"(?m)^(standardise_|range_|)sigma = .*\n", "", RANGED_JOB))

@@ -474,5 +474,26 @@ TEST(AddRanges, SaysWhatWasFoundAndWhatIsAGuess) {
             "no count of columns \"b\", \"d\" was clearly above its noise: their ranges are guesses");
 }
 
+/// By others' records a is from 1 to 8, b and d are around zero.
+TEST(AddRangeLines, TellsTheOwnerOfItsNumbersBeyondThem) {
+  const auto job = RangedJob();
+  const std::vector<GridRow> others{{.a = 1.5, .b = 0.0, .d = 0}, {.a = 5, .b = 0.0, .d = 0}};
+  const auto found = WithRanges(job, CountsOf(job, others), 0);
+  std::vector<GridRow> rows(19, GridRow{.a = 1, .b = 0.0, .d = 3});
+  rows.push_back({.a = 8, .b = {}, .d = 0});
+  OwnerLines lines;
+  AddRangeLines(job, found, CountsOf(job, rows), lines);
+  ASSERT_EQ(lines.notes.size(), 1U);
+  EXPECT_THAT(lines.notes[0],
+              HasSubstr("1 of 20 numbers of column \"a\" lie beyond the range that was found, 1 to 8, or"));
+  ASSERT_EQ(lines.warnings.size(), 1U);
+  EXPECT_THAT(lines.warnings[0], HasSubstr("19 of 20 numbers of column \"d\" lie beyond the range"));
+  EXPECT_THAT(lines.warnings[0], HasSubstr("would tell that there are such numbers here"));
+  lines = {};
+  AddRangeLines(job, found, CountsOf(job, {GridRow{.a = 0.99, .b = {}, .d = 0}}), lines);
+  ASSERT_EQ(lines.warnings.size(), 1U);  // below the range, too
+  EXPECT_THAT(lines.warnings[0], HasSubstr("1 of 1 numbers of column \"a\""));
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
