@@ -245,9 +245,9 @@ std::vector<std::string> RangesAdvice(const DpsgdSettings& job, const dp::Gaussi
   if (seen < kMuchOfRecords * static_cast<double>(rows)) return {};
   return {
       fmt::format("the counts by which the ranges of {} columns are found see {:.0f} records that lie close "
-                  "together, with "
-                  "the {} rows that the job declares: fewer lie beyond a range unseen; more rows, a larger "
-                  "features.range_share, or low and high in place of range = \"private\" is what helps",
+                  "together, with the {} rows that the job declares: fewer lie beyond a range unseen; more "
+                  "rows, a larger features.range_share, or low and high in place of range = \"private\" is "
+                  "what helps",
                   columns, std::ceil(seen), rows)};
 }
 

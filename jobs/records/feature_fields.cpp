@@ -212,10 +212,8 @@ void StandardiseFields(FieldVisitor& v, StandardiseSpec& s, const data::DataSpec
   v("standardise", s.on, OneOf<bool>{{false, "none"}, {true, "private"}}, Default(false).LeftOut(),
     "`private`: before the training, means and scales of all columns of kind `number`, which have `low` and "
     "`high` or a private `range` then, come from one sum of all records with noise, which opens to the three "
-    "parties and is "
-    "charged (`privacy.md`, \"Standardised features\"). With method `hog`, `scatter` or `onnx` it is the "
-    "means "
-    "of the extracted features, as `means` has them.");
+    "parties and is charged (`privacy.md`, \"Standardised features\"). With method `hog`, `scatter` or "
+    "`onnx` it is the means of the extracted features, as `means` has them.");
   const auto refusal = [](const char* expected) { return fmt::format("found it, expected {}", expected); };
   v.When({s.on, "features.standardise \"private\"", refusal("features.standardise \"private\" with it")},
          [&] {
@@ -224,7 +222,7 @@ void StandardiseFields(FieldVisitor& v, StandardiseSpec& s, const data::DataSpec
            v.When({!s.sigma, "no standardise_sigma", refusal("only one of it and standardise_sigma")}, [&] {
              v("standardise_share", s.share, Interval{.above = 0.0, .below = 1.0}, Default(0.1).LeftOut(),
                "Of `privacy.epsilon`: what the sum may take by itself. The noise of the steps is chosen "
-               "behind it, so that both together take `privacy.epsilon`.");
+               "behind it, so that all together take `privacy.epsilon`.");
            });
            RangesFields(v, s, data);
          });

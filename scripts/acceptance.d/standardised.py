@@ -5,8 +5,9 @@ Usage: standardised.py TREFOIL DATA SET FOLDER      SET: adult, pima or breast_c
 
 Writes FOLDER/private.toml, where every number has a public range (RANGES) and neither mean nor scale; FOLDER/ranges.toml, the same
 without ranges, which are found, too; and FOLDER/given.toml, which has besides the ranges the means and deviations of the training
-records, for which nothing is charged. Adult's jobs are configs/adult.toml otherwise, with its records; the tables' are drafted by `init-job --yes`, and FOLDER has their records, of which
-every fifth of the shuffled rows is for testing. Packages: scikit-learn for breast cancer.
+records, for which nothing is charged. Adult's jobs are configs/adult.toml otherwise, with its records; the tables' are drafted by
+`init-job --yes`, and FOLDER has their records, of which every fifth of the shuffled rows is for testing. Packages: scikit-learn for
+breast cancer.
 """
 
 import csv
@@ -64,16 +65,16 @@ def main():
     else:
         text, rows = drafted(trefoil, name, data, folder)
     columns = re.findall(r'\[\[data\.column\]\]\nname = "([^"]+)"', text)
-    ranges = iter(RANGES[name])
+    declared = iter(RANGES[name])
     private, given = text, text
     for found in NUMBER.finditer(text):
-        low, high = next(ranges)
+        low, high = next(declared)
         place = columns.index(found[1])
         values = [min(max(float(row[place]), low), high) for row in rows]
         limits = f'name = "{found[1]}"\nlow = {low}\nhigh = {high}\n'
         private = private.replace(found[0], limits)
         given = given.replace(found[0], f"{limits}mean = {statistics.fmean(values)!r}\nscale = {statistics.pstdev(values)!r}\n")
-    if next(ranges, None):
+    if next(declared, None):
         sys.exit(f"standardised.py: {name}: fewer numbers than ranges")
     private = private.replace("[features]\n", '[features]\nstandardise = "private"\n')
     ranges = re.sub(r"\nlow = \S+\nhigh = \S+\n", '\nrange = "private"\n', private)
