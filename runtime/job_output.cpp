@@ -27,16 +27,6 @@ jobs::BegunCalls BegunCallsOf(const ml::SessionHistory& earlier) {
 
 }  // namespace
 
-void NoteReleased(AuditLog& log, const std::vector<jobs::ReleasedValue>& values) {
-  for (const auto& [name, value, sha256] : values) {
-    if (sha256.empty()) {
-      log.ReleasedValue(name, value);
-    } else {
-      log.ReleasedHash(name, sha256);
-    }
-  }
-}
-
 std::string JobOutput::session_id() const { return ToHex(mesh_.session()); }
 
 /// The record as it is kept: with the job and the run that it is of, and what that promises.
@@ -137,7 +127,7 @@ void JobOutput::Announce(const Events& executed, int steps) {
 }
 
 void JobOutput::Opened(const std::vector<jobs::ReleasedValue>& values) {
-  NoteReleased(session_.audit(), values);
+  session_.audit().Released(values);
   session_.Log(fmt::format("opened {} of the results ahead of the others: {} has them", values.size(),
                            session_.AuditFile().string()));
 }

@@ -12,9 +12,6 @@
 
 namespace trefoil::runtime {
 
-/// Notes in a session log what was opened to its party. Throws as AuditLog.
-void NoteReleased(AuditLog& log, const std::vector<jobs::ReleasedValue>& values);
-
 /// What a party's job is answered while it runs: its ledgers and record, progress and metrics, checkpoints.
 class JobOutput final : public jobs::Output {
  public:

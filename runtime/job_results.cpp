@@ -38,7 +38,7 @@ void KeepShare(const PartySession& session, const jobs::Job& job, const mpc::Fix
 
 void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
                 const JobOutput& output) {
-  NoteReleased(session.audit(), result.values);
+  session.audit().Released(result.values);
   for (const auto& file : result.files) {
     const auto path = session.folder() / file.name;
     if (file.secret) {

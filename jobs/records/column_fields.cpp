@@ -136,8 +136,9 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical, char decimal)
   v.When(of({ColumnKind::kNumber}), [&] {
     v("range", s.private_range, OneOf<bool>{{false, "declared"}, {true, "private"}}, Default(false).LeftOut(),
       "`declared`: by `low` and `high`, where they are there; `private`, in jobs of type `dpsgd` alone and "
-      "of at most 3891 columns: a training with `features.standardise` finds both in the records, by counts "
-      "with noise that are charged (`tables.md`, \"Ranges that nobody knows\").");
+      "for 3891 columns at most: a training with `features.standardise` finds both in the records, by counts "
+      "with noise, which open to the three parties and are charged (`tables.md`, \"Ranges that nobody "
+      "knows\").");
     v.When({!s.private_range, "range \"declared\"",
             fmt::format("column \"{}\": found it beside range \"private\", which finds it", s.name)},
            [&] {

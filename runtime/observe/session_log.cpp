@@ -115,33 +115,42 @@ AuditLog::AuditLog(const fs::path& file, const AuditedSession& session)
          {"certificates", certificates}});
 }
 
-void AuditLog::Write(Json entry) {
+void AuditLog::Write(Json entry) { WriteAll({std::move(entry)}); }
+
+void AuditLog::WriteAll(std::vector<Json> entries) {
   const std::lock_guard lock(mutex_);
-  if (ended_) return;
-  entry["session"] = session_;
-  entry["time"] = TimeNow();
+  if (ended_ || entries.empty()) return;
+  for (Json& entry : entries) {
+    entry["session"] = session_;
+    entry["time"] = TimeNow();
+  }
   const ChainFile::Locked locked(chain_);
   chain_.Follow([](const Json&) {});
-  chain_.Append(entry);
-  ended_ = entry["kind"] == "end";
+  chain_.AppendAll(entries);
+  ended_ = entries.back()["kind"] == "end";
 }
 
 void AuditLog::Connected(const std::string& id) { Write({{"kind", "connected"}, {"id", id}}); }
 
 void AuditLog::ReleasedFile(const std::string& what, const fs::path& file) {
-  ReleasedHash(what, data::FileSha256(file));
-}
-
-void AuditLog::ReleasedHash(const std::string& what, const std::string& sha256) {
-  Write({{"kind", "release"}, {"what", what}, {"sha256", sha256}});
+  Write({{"kind", "release"}, {"what", what}, {"sha256", data::FileSha256(file)}});
 }
 
 void AuditLog::ReleasedSecretFile(const std::string& what, const fs::path& file, const std::string& salt) {
   Write({{"kind", "release"}, {"what", what}, {"salted_sha256", Sha256Hex(salt + data::FileSha256(file))}});
 }
 
-void AuditLog::ReleasedValue(const std::string& what, double value) {
-  Write({{"kind", "release"}, {"what", what}, {"value", value}});
+void AuditLog::Released(const std::vector<jobs::ReleasedValue>& values) {
+  std::vector<Json> entries;
+  for (const auto& [name, value, sha256] : values) {
+    entries.push_back({{"kind", "release"}, {"what", name}});
+    if (sha256.empty()) {
+      entries.back()["value"] = value;
+    } else {
+      entries.back()["sha256"] = sha256;
+    }
+  }
+  WriteAll(std::move(entries));
 }
 
 std::string AuditLog::Done() {

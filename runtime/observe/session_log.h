@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "jobs/job.h"
 #include "net/transport.h"
 #include "runtime/resume/chain_file.h"
 
@@ -28,9 +29,9 @@ struct AuditedSession {
 /// session's end. An entry has `kind`, `session` (an id of the session at this party) and `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
-///   "release":   something opened to this party: `what`, and its `value`, or `sha256` of its file or
-///   numbers; of a file for this
-///                party's eyes alone, whose contents a reader of the log could guess, `salted_sha256`
+///   "release":   something opened to this party: `what`, and its `value`, or `sha256` of its file or numbers;
+///                of a file for this party's eyes alone, whose contents a reader of the log could guess,
+///                `salted_sha256`
 ///   "end":       `outcome`: "done", or "failed" with `exit_code` and `reason` (a code, never a text)
 class AuditLog {
  public:
@@ -43,8 +44,8 @@ class AuditLog {
   /// `salt`: 64 hexadecimal digits, as of AuditedSession's data.
   void ReleasedSecretFile(const std::string& what, const std::filesystem::path& file,
                           const std::string& salt);
-  void ReleasedValue(const std::string& what, double value);
-  void ReleasedHash(const std::string& what, const std::string& sha256);
+  /// A line each, on disk together, as ChainFile::AppendAll.
+  void Released(const std::vector<jobs::ReleasedValue>& values);
   /// Returns the newest line's hash.
   std::string Done();
   std::string Failed(int exit_code, const net::AbortReason& reason);
@@ -53,6 +54,7 @@ class AuditLog {
 
  private:
   void Write(nlohmann::json entry);
+  void WriteAll(std::vector<nlohmann::json> entries);
 
   std::string session_;
   std::mutex mutex_;  // guards the next two

@@ -27,6 +27,7 @@
 #include "protocols/arithmetic/agreement.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/fixed_key.h"
+#include "tests/support/protocol_test.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil::jobs {
@@ -421,20 +422,26 @@ TEST(OpenRanges, IsThePlainResultGivenTheSameNoise) {
     };
     const auto found = RunParties(Seed{9}, [&](mpc::Context& party) {
       const auto own = CountsOf(job, tables.at(static_cast<std::size_t>(party.self())));
-      return DpsgdJson(OpenRanges(party, job, event, own, stream(party.self())).job);
+      std::string json;
+      const auto measured = protocols::Measure(
+          party, [&] { json = DpsgdJson(OpenRanges(party, job, event, own, stream(party.self())).job); });
+      return std::pair{json, measured};
     });
+    EXPECT_EQ(Figures({found[0].second, found[1].second, found[2].second}),
+              Figures(Then(ml::NoisySumCost(event.coordinates, {0, 1, 2}),
+                           protocols::RequireSameEverywhereCost())));
     const RingMatrix counts = CountsOf(job, all);
     RingMatrix noisy = counts;
     for (int party = 0; party < 3; ++party)
       noisy += ml::CountNoise(stream(party), sigma, kStatisticsNorm, event.coordinates).values();
     const auto plain = DpsgdJson(WithRanges(job, noisy, sigma).job);
-    for (const auto& one : found) EXPECT_EQ(one, plain) << sigma;
+    for (const auto& one : found) EXPECT_EQ(one.first, plain) << sigma;
     if (DpsgdJson(WithRanges(job, counts, sigma).job) != plain) ++noise_decides;
   }
   EXPECT_GE(noise_decides, 3);
 }
 
-TEST(OpenRanges, CostsWhatIsPlannedForIt) {
+TEST(OpenRanges, IsPlannedAtItsCost) {
   const auto settings = SettingsOf(RangedJob());
   auto without = settings;
   without.ranges.reset();

@@ -32,7 +32,7 @@ fs::path TwoSessions(const TemporaryFolder& folder) {
   AuditLog first(file, kSession);
   first.Connected("0123");
   first.ReleasedFile("model.npz", folder.Write("model.npz", "abc"));
-  first.ReleasedValue("evaluation.correct", 17.5);
+  first.Released({{.name = "evaluation.correct", .value = 17.5}});
   (void)first.Done();
   AuditLog second(file, kSession);
   (void)second.Failed(3, {.code = net::AbortCode::kPeerLost, .about = 2});
