@@ -49,7 +49,7 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
   // The sum is known modulo 2^k alone, so that nothing can be added to it before it is opened.
   const auto of_sum = [&](mpc::Context& branch) {
     return protocols::TruncateNarrow(branch, noisy_sum, plan.update_shift,
-                                     {.width = plan.row_bits, .factor = mantissa}, rounding);
+                                     {.width = plan.update_bits, .factor = mantissa}, rounding);
   };
   if (plan.momentum_factor == 0) return of_sum(party);
   const auto of_velocity = [&](mpc::Context& branch) {
@@ -159,7 +159,8 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
 
 mpc::Cost ApplyUpdateCost(const StepPlan& plan, Index entries) {
   const protocols::Rounding rounding = plan.settings.truncation;
-  const mpc::Cost of_sum = protocols::TruncateNarrowCost(entries, plan.update_shift, rounding, plan.row_bits);
+  const mpc::Cost of_sum =
+      protocols::TruncateNarrowCost(entries, plan.update_shift, rounding, plan.update_bits);
   if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;
   return Parallel(of_sum, protocols::TruncateCost(entries, plan.update_shift, rounding));
 }

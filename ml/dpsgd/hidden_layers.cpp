@@ -78,8 +78,8 @@ mpc::AdditiveShare Stacked(const mpc::AdditiveShare& top, const mpc::AdditiveSha
 std::vector<ArithShare> SquaredNorms(mpc::Context& party, const StepPlan& plan, const ForwardPass& pass,
                                      const std::vector<ArithShare>& deltas) {
   mpc::AdditiveShare exact;
-  for (std::size_t layer = 1; layer < pass.inputs.size(); ++layer)
-    exact = Stacked(exact, protocols::LocalRowInnerProducts(party, pass.inputs[layer], pass.inputs[layer]));
+  for (const ArithShare& inputs : pass.inputs)
+    exact = Stacked(exact, protocols::LocalRowInnerProducts(party, inputs, inputs));
   for (const ArithShare& delta : deltas)
     exact = Stacked(exact, protocols::LocalRowInnerProducts(party, delta, delta));
   const int shift = 2 * plan.settings.fraction_bits - plan.row_norm_bits;
@@ -99,16 +99,31 @@ Index DeltasOfARow(const StepPlan& plan) {
   return sum;
 }
 
+/// 1 of a record, 0 of padding, in whole words: narrow rows have theirs modulo 2^k alone.
+ArithShare MaskBits(const Batch& batch) {
+  if (!batch.narrow_x) return Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  const ArithShare& labels = batch.y.ring();
+  Require(labels.cols() > 1, "MaskBits: of narrow rows several labels, of which one is 1");
+  return {labels.own().rowwise().sum(), labels.next().rowwise().sum()};
+}
+
+/// Modulo what the layer's product is known.
+int BitsOfLayer(const StepPlan& plan, std::size_t layer) { return layer == 0 ? plan.row_bits : 64; }
+
 }  // namespace
 
-ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const FixedShare& x,
+ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                        const FixedShare& weights) {
-  const ArithShare mask = Columns(x.ring(), x.cols() - 1, 1);
+  const ArithShare mask = MaskBits(batch);
+  const int f = plan.settings.fraction_bits;
   ForwardPass pass;
-  pass.inputs.push_back(x.ring());
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
-    const ArithShare z = protocols::MatMulTruncate(party, pass.inputs.back(), WeightsOf(plan, weights, layer),
-                                                   plan.settings.fraction_bits, plan.settings.truncation);
+    const ArithShare of_layer = WeightsOf(plan, weights, layer);
+    const mpc::AdditiveShare product =
+        layer == 0 ? BatchLogits(party, batch, {of_layer, f})
+                   : protocols::LocalMatrixProduct(party, pass.inputs.back(), of_layer);
+    const ArithShare z = protocols::TruncateNarrow(party, product, f, {.width = BitsOfLayer(plan, layer)},
+                                                   plan.settings.truncation);
     Clamped rectified = Clamp(party, Rectifier(plan), z, plan.clip.form);
     pass.inputs.push_back(SideBySide(rectified.values, mask));
     pass.active.push_back(std::move(rectified.inside));
@@ -122,8 +137,8 @@ mpc::Cost RunForwardCost(const StepPlan& plan, Index rows) {
   mpc::Cost cost;
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
     const Index count = rows * plan.layers[layer].outputs;
-    const mpc::Cost product =
-        protocols::TruncateProductCost(count, plan.settings.fraction_bits, plan.settings.truncation);
+    const mpc::Cost product = protocols::TruncateNarrowCost(
+        count, plan.settings.fraction_bits, plan.settings.truncation, BitsOfLayer(plan, layer));
     cost = Then(Then(cost, product), ClampCost(Rectifier(plan), count, plan.clip.form));
   }
   return cost;
@@ -165,12 +180,13 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
   return of_layers;
 }
 
-mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
-                                const std::vector<ArithShare>& clipped) {
+mpc::AdditiveShare SumGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                const ForwardPass& pass, const std::vector<ArithShare>& clipped) {
   mpc::AdditiveShare all;
   for (std::size_t layer = 0; layer < clipped.size(); ++layer) {
     const mpc::AdditiveShare gradient =
-        protocols::LocalTransposedProduct(party, pass.inputs[layer], clipped[layer]);
+        layer == 0 ? SumGradients(party, batch, {clipped[0], plan.settings.fraction_bits})
+                   : protocols::LocalTransposedProduct(party, pass.inputs[layer - 1], clipped[layer]);
     const Index weights = gradient.rows() * gradient.cols();
     all = Stacked(all, mpc::AdditiveShare(mpc::Reshaped(gradient.part(), weights, 1)));
   }
@@ -179,10 +195,10 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
 
 mpc::AdditiveShare NetworkGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                    const FixedShare& weights) {
-  const ForwardPass pass = RunForward(party, plan, WholeRows(batch), weights);
+  const ForwardPass pass = RunForward(party, plan, batch, weights);
   const FixedShare errors = PredictionErrors(party, plan, batch, pass.logits);
   const auto deltas = RunBackward(party, plan, pass, weights, errors);
-  return SumGradients(party, pass, ClipPerExample(party, plan, batch, pass, deltas));
+  return SumGradients(party, plan, batch, pass, ClipPerExample(party, plan, batch, pass, deltas));
 }
 
 mpc::Cost NetworkGradientCost(const StepPlan& plan, Index batch_rows) {

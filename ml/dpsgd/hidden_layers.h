@@ -17,14 +17,15 @@ struct Batch;
 
 /// A batch on its way up.
 struct ForwardPass {
-  std::vector<mpc::ArithShare> inputs;  ///< A_0 ... A_{L-1} at f bits
+  std::vector<mpc::ArithShare> inputs;  ///< A_1 ... A_{L-1} at f bits
   std::vector<mpc::ArithShare> active;  ///< of hidden layers 1 ... L-1: 1 where an entry passes a gradient on
   mpc::AdditiveShare logits;            ///< Z_L at 2f bits
 };
 
-/// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits.
-/// Cost: 12 rounds a hidden layer in bulk form, 5 in latency form. `x` is a batch's.
-[[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& x,
+/// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits, of Z_1 modulo 2^row_bits. Of
+/// narrow rows m is what the labels of a row add up to, of which there are several then.
+/// Cost: 12 rounds a hidden layer in bulk form, 5 in latency form.
+[[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                      const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost RunForwardCost(const StepPlan& plan, mpc::Index rows);
 
@@ -44,8 +45,9 @@ struct ForwardPass {
                                                           const std::vector<mpc::ArithShare>& deltas);
 
 /// G_l = A_{l-1}^T delta'_l of all layers, one below the other and row by row: N x 1 exact integers on a
-/// lattice of 2f bits. Local.
-[[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
+/// lattice of 2f bits, of the first layer modulo 2^row_bits. Local.
+[[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                              const ForwardPass& pass,
                                               const std::vector<mpc::ArithShare>& clipped);
 
 /// All of these, with the predictions between them: what DpSgdStep adds noise to.

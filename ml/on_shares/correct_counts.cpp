@@ -39,12 +39,16 @@ Index Classes(Index columns) { return std::max<Index>(columns, 2); }
 
 AdditiveShare Logits(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& x,
                      const mpc::FixedShare& weights) {
-  if (IsNetwork(plan)) return RunForward(party, plan, x, weights).logits;
+  if (IsNetwork(plan)) {
+    Batch rows;
+    rows.x = x;
+    return RunForward(party, WithWholeRows(plan), rows, weights).logits;
+  }
   return protocols::LocalMatrixProduct(party, x.ring(), weights.ring());
 }
 
 mpc::Cost LogitsCost(const StepPlan& plan, Index rows) {
-  return IsNetwork(plan) ? RunForwardCost(plan, rows) : mpc::Cost();
+  return IsNetwork(plan) ? RunForwardCost(WithWholeRows(plan), rows) : mpc::Cost();
 }
 
 Word DecisionWord(const StepPlan& plan) {

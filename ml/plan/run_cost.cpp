@@ -103,9 +103,12 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
 }
 
 /// Multiplications and additions of a step's ring products: forward and for the gradient, three shares of
-/// products each.
+/// products each; fewer of narrow rows.
 double MultiplyAdds(const StepPlan& plan, std::int64_t rows) {
-  return 2 * 3 * static_cast<double>(rows) * static_cast<double>(ShapeOfWeights(plan).weights());
+  const auto all = static_cast<double>(ShapeOfWeights(plan).weights());
+  const auto of_rows = static_cast<double>(plan.layers.front().weights());
+  const double of_packed = HasNarrowRows(plan) ? kPackedMultiplyAdds : 1;
+  return 2 * 3 * static_cast<double>(rows) * (all - of_rows + of_packed * of_rows);
 }
 
 double SecondsPerElement(const TrainingSettings& settings) {
@@ -133,8 +136,7 @@ double UncachedSeconds(const StepPlan& plan, std::int64_t rows) {
 
 /// Of a step's ring products: where there are few columns they wait for the rows.
 double ProductSeconds(const StepPlan& plan, std::int64_t rows) {
-  const double multiply_adds = MultiplyAdds(plan, rows) * (HasNarrowRows(plan) ? kPackedMultiplyAdds : 1);
-  return std::max(multiply_adds * kSecondsPerMultiplyAdd,
+  return std::max(MultiplyAdds(plan, rows) * kSecondsPerMultiplyAdd,
                   UncachedElements(plan, rows) * kSecondsPerMultipliedElement);
 }
 

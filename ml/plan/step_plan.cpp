@@ -175,7 +175,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.momentum_factor =
       static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
   plan.row_bits = RowBits(plan, SigmaAbove(settings));
-  plan.activation.row_bits = plan.row_bits;
+  plan.update_bits = UpdateBits(plan, SigmaAbove(settings));
+  if (!IsNetwork(plan)) plan.activation.row_bits = plan.row_bits;  // a network's logits are whole
   plan.batch_rows = LargestBatch(settings);
   if (settings.sampling == Sampling::kPublic)
     plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
@@ -188,6 +189,7 @@ StepPlan WithWholeRows(StepPlan plan) {
   plan.settings.row_fraction_bits.reset();
   plan.settings.error_fraction_bits.reset();
   plan.row_bits = 64;
+  plan.update_bits = 64;
   plan.activation.options.row_frac_bits.reset();
   plan.activation.row_bits = 64;
   return plan;
@@ -227,6 +229,7 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
     text << " record weights " << plan.record_weights.frac_bits << ' ' << plan.record_weights.largest;
   if (HasNarrowRows(plan) || plan.settings.row_fraction_bits)
     text << " rows " << plan.row_bits << ' ' << RowFractionBits(plan.settings);
+  if (plan.update_bits != plan.row_bits) text << " updates " << plan.update_bits;
   if (plan.settings.adaptive) {
     text << " adaptive " << plan.grid.drift << ' ' << plan.grid.pull << ' '
          << ClipCountMultiplier(plan.settings);

@@ -52,6 +52,7 @@ struct StepPlan {
   int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
   int gradient_bits = 0;       ///< fraction bits of the gradient sum: those of rows and of clipped errors
   int row_bits = 64;           ///< k: a step's rows are shared modulo 2^k, and their products opened so
+  int update_bits = 64;        ///< w: the noisy gradient sum is opened modulo 2^w; k of a linear model
   protocols::ClipTable clip;   ///< factorised clipping
   ClipGrid grid{};             ///< of an adaptive clip
   double row_sensitivity = 0;  ///< of one example, in the units of the clip

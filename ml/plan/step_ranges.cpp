@@ -44,32 +44,54 @@ std::string RemedyWithClip(const TrainingSettings& settings, const char* more = 
 /// The fewest bits n with x < 2^n.
 int BitsAbove(double x) { return std::ilogb(x) + 1; }
 
-/// How large a logit can get, or in a network what goes up or down a layer: the weights grow by at most the
-/// largest update a step.
-double LogitRange(const StepPlan& plan, double sigma) {
+/// How large a weight can get without where it began: weights grow by at most the largest update a step.
+double WeightRange(const StepPlan& plan, double sigma) {
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
-  const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
-  double product =
-      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
-      (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
+  return update * VelocityGain(plan.settings) * plan.settings.steps;
+}
+
+/// How large a product of a row can get: a logit, or what goes up a network's first layer.
+double RowProductRange(const StepPlan& plan, double sigma) {
+  const double row = dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1));
+  if (IsNetwork(plan)) return row * (WeightRange(plan, sigma) + kLargestInitialWeight);
+  return row * WeightRange(plan, sigma) + (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
+}
+
+/// How large a logit can get, or in a network what goes up or down a layer.
+double LogitRange(const StepPlan& plan, double sigma) {
+  double product = RowProductRange(plan, sigma);
   for (std::size_t layer = 0; layer < plan.network.size(); ++layer) {
     const dp::LayerContribution& of = plan.network[layer];
     const double up = of.input_norm * std::sqrt(static_cast<double>(plan.layers[layer].inputs));
     const double down = of.delta_norm * std::sqrt(static_cast<double>(plan.layers[layer].outputs));
-    product = std::max(product, std::max(up, down) * (weights + kLargestInitialWeight));
+    product = std::max(product, std::max(up, down) * (WeightRange(plan, sigma) + kLargestInitialWeight));
   }
   return product;
 }
 
-/// The bits that the products of a step's rows are opened in.
-int BitsOfProducts(const StepPlan& plan, double sigma) {
+/// The bits that products of a step's rows with weights are opened in.
+int BitsOfRowProducts(const StepPlan& plan, double sigma) {
   const int product_bits = RowFractionBits(plan.settings) + plan.settings.fraction_bits;
   const auto* series = plan.activation.series;
-  const int of_logits = series != nullptr ? product_bits + series->log2_period
-                                          : BitsAbove(std::ldexp(LogitRange(plan, sigma), product_bits)) + 2;
-  const int of_gradient = std::max(BitsAbove(GradientRange(plan, sigma)), plan.update_shift) + 2;
-  return std::max(of_logits, of_gradient);
+  if (series != nullptr && !IsNetwork(plan)) return product_bits + series->log2_period;
+  return BitsAbove(std::ldexp(RowProductRange(plan, sigma), product_bits)) + 2;
+}
+
+/// The bits that the noisy gradient sum is opened in.
+int BitsOfGradient(const StepPlan& plan, double sigma) {
+  return std::max(BitsAbove(GradientRange(plan, sigma)), plan.update_shift) + 2;
+}
+
+int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
+
+/// Whether rows of so many bits save a network's step more than the truncation of its momentum by itself
+/// takes.
+bool SavesMoreThanMomentumTakes(const StepPlan& plan, int bits) {
+  if (!IsNetwork(plan) || plan.settings.momentum == 0) return true;
+  const auto numbers = LargestBatch(plan.settings) * (plan.settings.features + 1);
+  constexpr int kWordsOfMomentum = 6;
+  return numbers * (kWordBits - bits) > kWordsOfMomentum * kWordBits * ShapeOfWeights(plan).weights();
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
@@ -192,16 +214,23 @@ int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
   const bool weighs_mask_bits = plan.columns == 1 && !plan.class_weights.of_class.empty();
   const bool one_rate = s.schedule.shape == RateShape::kConstant;
-  if (s.sampling != Sampling::kOwnerPoisson || IsNetwork(plan) || s.clipping == Clipping::kPublished ||
-      weighs_mask_bits || !one_rate || s.adaptive)
+  const bool passes_mask_bit_up = IsNetwork(plan) && plan.columns == 1;
+  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || weighs_mask_bits ||
+      passes_mask_bit_up || !one_rate || s.adaptive)
     return kWordBits;
-  const int bits = (BitsOfProducts(plan, sigma) + 7) / 8 * 8;
-  const bool fits = bits < kWordBits && plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - bits);
-  return fits ? bits : kWordBits;
+  const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), BitsOfGradient(plan, sigma)));
+  const int opened = IsNetwork(plan) ? WholeBytes(BitsOfGradient(plan, sigma)) : bits;
+  const bool fits = bits < kWordBits && plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
+  return fits && SavesMoreThanMomentumTakes(plan, bits) ? bits : kWordBits;
+}
+
+int UpdateBits(const StepPlan& plan, double sigma) {
+  if (!IsNetwork(plan) || !HasNarrowRows(plan)) return plan.row_bits;
+  return WholeBytes(BitsOfGradient(plan, sigma));
 }
 
 void CheckRowBits(const StepPlan& plan, double sigma) {
-  if (RowBits(plan, sigma) <= plan.row_bits) return;
+  if (RowBits(plan, sigma) <= plan.row_bits && UpdateBits(plan, sigma) <= plan.update_bits) return;
   std::ostringstream text;
   text << "the noise of sigma " << sigma << " has no room in rows of " << plan.row_bits
        << " bits, which are for a sigma of " << SigmaAbove(plan.settings) << ": give privacy.sigma itself";

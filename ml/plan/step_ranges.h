@@ -58,19 +58,23 @@ void CheckUpdateRange(const StepPlan& plan, double sigma);
 void CheckLogitRange(const StepPlan& plan, double sigma);
 
 /// The least multiple of 8, k, such that a step's rows may be shared modulo 2^k; 64 where they are to be
-/// whole, or would have to be. With P the sigmoid's period, Z the logits, G the noisy gradient sum, d the
-/// update's shift:
-///   what the sigmoid takes of Z:  s_x + f + log2 P <= k; of other losses |Z| < 2^(k - 2), for utility alone;
-///   what the update takes of G:   |G| < 2^(k - 2), d <= k - 2, and the learning rate's mantissa below 2^(64
-///   - k).
+/// whole, or would have to be. With P the sigmoid's period, Z the logits or what goes up a network's first
+/// layer, G the noisy gradient sum, d the update's shift, and G opened in w bits, k of a linear model:
+///   what a linear model's sigmoid takes of Z:  s_x + f + log2 P <= k; elsewhere |Z| < 2^(k - 2), for utility
+///   alone;
+///   what the update takes of G:   |G| < 2^(w - 2), d <= w - 2 <= k - 2, and the learning rate's mantissa
+///   below 2^(64 - w).
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
-/// Whole are rows that do not come afresh in each step, those of networks and of published clipping, those of
-/// two classes with weights, whose mask bit is multiplied by one, and all where the learning rate changes,
-/// with an adaptive clip, too: what is dealt for the update depends on it, and is dealt before the step is
-/// known.
+/// Whole are rows that do not come afresh in each step, those of published clipping, those of two classes
+/// with weights or with hidden layers, whose mask bit is multiplied by weights, and all where the learning
+/// rate changes, with an adaptive clip, too: what is dealt for the update depends on it, and is dealt before
+/// the step is known. Those of a network, too, where its momentum would take more bytes than they save.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
-/// That the plan's rows have as many. Throws ConfigError where sigma is larger than SigmaAbove().
+/// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.
+[[nodiscard]] int UpdateBits(const StepPlan& plan, double sigma);
+
+/// That the plan's rows and updates have as many. Throws ConfigError where sigma is larger than SigmaAbove().
 void CheckRowBits(const StepPlan& plan, double sigma);
 
 /// C times the inverse square root of the smallest norm, before its truncation.

@@ -43,6 +43,7 @@ class Plan(ProgramTest):
         bulk = "training.comparison=bulk"
         self.expect_as_planned("softmax", bulk, "model.loss=softmax", "training.logit_bound=8.0")
         self.expect_as_planned("network", bulk, "model.hidden=[8]")
+        self.assertLess(self.summary("network/party-0/out")["row_bits"], 64)
         self.expect_as_planned("public", bulk, "privacy.sampling=public", "model.class_weights=balanced")
         self.expect_as_planned("inline", bulk, "training.steps_ahead=0")
 

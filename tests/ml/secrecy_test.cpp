@@ -96,8 +96,8 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   }
   const StepPlan plan = MakeStepPlan(settings, GetParam().form);
   EXPECT_EQ(plan.row_bits == 32, GetParam().in_half_words);
-  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && settings.hidden.empty() &&
-                                     settings.sampling == Sampling::kOwnerPoisson);
+  EXPECT_EQ(HasNarrowRows(plan),
+            settings.clipping != Clipping::kPublished && settings.sampling == Sampling::kOwnerPoisson);
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
@@ -309,7 +309,12 @@ INSTANTIATE_TEST_SUITE_P(
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},
                     StepCase{.name = "Published", .clipping = Clipping::kPublished},
-                    StepCase{.name = "Network", .form = Form::kLatency, .hidden = {1}},
+                    // 16 weights
+                    StepCase{.name = "Network", .form = Form::kLatency, .hidden = {2}},
+                    StepCase{.name = "NetworkOnWholeRows",
+                             .form = Form::kLatency,
+                             .hidden = {2},
+                             .sampling = Sampling::kPublic},
                     StepCase{.name = "Momentum", .clipping = Clipping::kExamples, .momentum = 0.5}),
     [](const auto& info) { return info.param.name; });
 

@@ -41,6 +41,17 @@ mpc::AdditiveShare Logits(mpc::Context& party, const ml::Batch& batch,
   return mpc::AdditiveShare(parts);
 }
 
+/// The row as a training has it: no more of it than the plan's bits.
+ml::Batch RowInItsBits(const ml::StepPlan& plan, const ml::Batch& batch, Index row) {
+  return HasNarrowRows(plan) ? KnownModulo(RowOf(batch, row), plan.row_bits) : RowOf(batch, row);
+}
+
+/// The numbers of which the words are known modulo 2^bits: one record's are within range.
+RingMatrix FromLowBits(const RingMatrix& words, int bits) {
+  return words.unaryExpr(
+      [bits](Word word) { return static_cast<Word>(mpc::Signed(word << (64 - bits)) >> (64 - bits)); });
+}
+
 /// Of a network: each row alone with its weights.
 RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
                            const std::vector<RingMatrix>& weights) {
@@ -49,11 +60,14 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
   for (Index row = 0; row < batch.x.rows(); ++row) {
     const mpc::FixedShare shared(InsecureDeal(party, weights[static_cast<std::size_t>(row)]),
                                  plan.settings.fraction_bits);
-    const RingMatrix sum = NetworkGradient(party, plan, RowOf(batch, row), shared).part();
+    const RingMatrix sum = NetworkGradient(party, plan, RowInItsBits(plan, batch, row), shared).part();
     parts = mpc::Stacked(parts, mpc::Reshaped(sum, 1, sum.size()));
   }
-  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
-                           protocols::ReleaseReason::kTest);
+  RingMatrix sums = protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
+                                      protocols::ReleaseReason::kTest);
+  const Index of_rows = plan.layers.front().weights();
+  sums.leftCols(of_rows) = FromLowBits(sums.leftCols(of_rows), plan.row_bits);
+  return sums;
 }
 
 /// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and

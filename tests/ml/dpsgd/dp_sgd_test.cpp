@@ -412,6 +412,7 @@ TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
 /// The plan as it is for whole rows.
 StepPlan Whole(StepPlan plan) {
   plan.row_bits = 64;
+  plan.update_bits = 64;
   plan.activation.row_bits = 64;
   return plan;
 }

@@ -63,7 +63,16 @@ RingMatrix FirstWeights(const StepPlan& plan) {
   return InitialWeights(plan, coins);
 }
 
+/// The batch as a training has it: no more of its rows than the plan's bits.
+Batch InItsBits(const StepPlan& plan, Batch batch) {
+  return HasNarrowRows(plan) ? KnownModulo(std::move(batch), plan.row_bits) : batch;
+}
+
 class NetworkTest : public testing::TestWithParam<HiddenCase> {};
+
+TEST_P(NetworkTest, HasNarrowRowsUnlessItsMaskBitsAreNoSumOfLabels) {
+  EXPECT_EQ(HasNarrowRows(PlanOf(GetParam())), GetParam().classes > 2);
+}
 
 TEST_P(NetworkTest, CostsWhatItDeclares) {
   const StepPlan plan = PlanOf(GetParam());
@@ -71,7 +80,8 @@ TEST_P(NetworkTest, CostsWhatItDeclares) {
   const Outcome outcome = RunOn(
       Seed{1},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, 12), DealStart(party, plan, FirstWeights(plan))};
+        return std::pair{InItsBits(plan, DealBatch(party, plan, records, 12)),
+                         DealStart(party, plan, FirstWeights(plan))};
       },
       [&](mpc::Context& party, const auto& in) {
         return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
@@ -87,7 +97,7 @@ TEST_P(NetworkTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
       Seed{2},
       [&](mpc::Context& party) {
         const mpc::ArithShare padding = InsecureDeal(party, RingMatrix::Zero(16, EncodedColumns(plan)));
-        return std::pair{ToBatch(plan, padding), DealStart(party, plan, weights)};
+        return std::pair{InItsBits(plan, ToBatch(plan, padding)), DealStart(party, plan, weights)};
       },
       [&](mpc::Context& party, const auto& in) {
         return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
@@ -140,13 +150,14 @@ TEST_P(NetworkTest, KeepsActivationsAndDeltasWithinTheirBoundsForAnyWeights) {
   const Outcome outcome = RunOn(
       Seed{3},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, 50), DealStart(party, plan, weights)};
+        return std::pair{InItsBits(plan, DealBatch(party, plan, records, 50)),
+                         DealStart(party, plan, weights)};
       },
       [&](mpc::Context& party, const auto& in) {
-        const ForwardPass pass = RunForward(party, plan, in.first.x, in.second.weights);
+        const ForwardPass pass = RunForward(party, plan, in.first, in.second.weights);
         const mpc::FixedShare errors = PredictionErrors(party, plan, in.first, pass.logits);
         const auto deltas = RunBackward(party, plan, pass, in.second.weights, errors);
-        return Stacked(Transposed(pass.inputs[1]), Transposed(deltas[0]));
+        return Stacked(Transposed(pass.inputs[0]), Transposed(deltas[0]));
       });
   const Eigen::MatrixXd values = mpc::Decode(outcome.value, f);
   const auto size = static_cast<Index>(plan.settings.hidden[0]);
@@ -171,6 +182,111 @@ INSTANTIATE_TEST_SUITE_P(
         // Squared norms of deltas are a few hundred units, so that rounding them matters.
         HiddenCase{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),
     [](const auto& info) { return info.param.name; });
+
+class NarrowNetworkTest : public testing::TestWithParam<std::pair<std::vector<std::int64_t>, Form>> {
+ protected:
+  /// Three classes by the squared loss and exact truncation: no number depends on a mask.
+  [[nodiscard]] static StepPlan Plan() {
+    StepPlan plan = PlanOf({.name = "",
+                            .hidden = GetParam().first,
+                            .loss = Loss::kSquared,
+                            .form = GetParam().second,
+                            .truncation = Rounding::kExact});
+    EXPECT_TRUE(HasNarrowRows(plan));
+    return plan;
+  }
+};
+
+// Nothing is rounded anew: every bit is the same. The noise goes through the sum's opening as well.
+TEST_P(NarrowNetworkTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
+  const StepPlan plan = Plan();
+  EXPECT_LT(plan.update_bits, 64);
+  const OwnRecords records = MakeRecords(plan.settings, 8, 20);
+  const auto weights_of = [&](const StepPlan& of) {
+    return RunOn(
+               Seed{8},
+               [&](mpc::Context& party) {
+                 return std::pair{InItsBits(of, DealBatch(party, of, records, 24)),
+                                  DealStart(party, of, FirstWeights(of))};
+               },
+               [&](mpc::Context& party, const auto& in) {
+                 const auto seed = static_cast<std::uint64_t>(40 + party.self());
+                 const RingMatrix noise =
+                     RandomSigned(seed, ShapeOfWeights(of).inputs, 1, of.gradient_bits + 1);
+                 TrainingState state = in.second;
+                 for (int step = 0; step < 4; ++step) state = DpSgdStep(party, of, in.first, state, noise);
+                 return state.weights.ring();
+               })
+        .value;
+  };
+  const RingMatrix narrow = weights_of(plan);
+  EXPECT_TRUE((narrow == weights_of(WithWholeRows(plan))).all());
+  EXPECT_FALSE((narrow == FirstWeights(plan)).any());
+}
+
+/// A truncation needs two bits more than |Z_1| has, and not one less.
+TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfRowsAsWhatGoesUpTheFirstLayerTakes) {
+  const StepPlan plan = Plan();
+  const int f = plan.settings.fraction_bits;
+  const OwnRecords records = MakeRecords(plan.settings, 8, 20);
+  constexpr int kBits = 36;  // of |Z_1|, the largest multiple of a mask bit's 2^16 below that
+  RingMatrix weights = RingMatrix::Zero(ShapeOfWeights(plan).inputs, 1);
+  const LayerShape& first = plan.layers.front();
+  weights.middleRows((first.inputs - 1) * first.outputs, first.outputs)
+      .setConstant(Word{0} - ((Word{1} << (kBits - f)) - 1));  // biases: no unit is active
+  const auto outputs_of = [&](int bits) {
+    StepPlan narrow = plan;
+    narrow.row_bits = bits;
+    return RunOn(
+               Seed{9},
+               [&](mpc::Context& party) {
+                 return std::pair{KnownModulo(DealBatch(party, narrow, records, 24), bits),
+                                  DealStart(party, narrow, weights)};
+               },
+               [&](mpc::Context& party, const auto& in) {
+                 return RunForward(party, narrow, in.first, in.second.weights).inputs[0];
+               })
+        .value;
+  };
+  const RingMatrix whole = outputs_of(63);
+  EXPECT_TRUE((whole.leftCols(first.outputs) == 0).all());
+  EXPECT_TRUE((whole.rightCols(1).topRows(20) == Word{1} << f).all());
+  EXPECT_TRUE((whole.bottomRows(4) == 0).all());
+  EXPECT_TRUE((outputs_of(kBits + 2) == whole).all());
+  EXPECT_FALSE((outputs_of(kBits + 1) == whole).all());
+}
+
+/// The update needs two bits more than the sum has, whatever rows have.
+TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfTheSumAsItHas) {
+  const StepPlan plan = Plan();
+  const Index weights = ShapeOfWeights(plan).weights();
+  const int bits = plan.update_shift + 4;
+  const RingMatrix sum = RingMatrix::Constant(weights, 1, (Word{1} << bits) - 1);
+  const auto updated = [&](const StepPlan& of) {
+    return RunOn(
+               Seed{10},
+               [&](mpc::Context& party) {
+                 return std::pair{ToAdditive(InsecureDeal(party, sum)),
+                                  DealStart(party, of, FirstWeights(of))};
+               },
+               [&](mpc::Context& party, const auto& in) {
+                 return ApplyUpdate(party, of, in.second, in.first).weights.ring();
+               })
+        .value;
+  };
+  const auto opened_in = [&](int update_bits) {
+    StepPlan narrow = plan;
+    narrow.update_bits = update_bits;
+    return updated(narrow);
+  };
+  const RingMatrix whole = updated(WithWholeRows(plan));
+  EXPECT_TRUE((opened_in(bits + 2) == whole).all());
+  EXPECT_FALSE((opened_in(bits + 1) == whole).all());
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, NarrowNetworkTest,
+                         testing::Values(std::pair{std::vector<std::int64_t>{5}, Form::kBulk},
+                                         std::pair{std::vector<std::int64_t>{4, 3}, Form::kLatency}));
 
 /// Network weights as they are opened, layer by layer.
 std::vector<Eigen::MatrixXd> LayersOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
@@ -208,7 +324,8 @@ class NetworkAgreementTest : public testing::TestWithParam<std::vector<std::int6
         Seed{
             5},  // of which no hidden unit comes within a unit of zero, where rounding decides its derivative
         [&](mpc::Context& party) {
-          return std::pair{DealBatch(party, plan, records, 33), DealStart(party, plan, first)};
+          return std::pair{InItsBits(plan, DealBatch(party, plan, records, 33)),
+                           DealStart(party, plan, first)};
         },
         [&](mpc::Context& party, const auto& in) {
           TrainingState state = in.second;

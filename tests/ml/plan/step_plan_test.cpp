@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/step_ranges.h"
 #include "tests/support/error_text.h"
@@ -266,7 +267,13 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
   EXPECT_EQ(bits_with([](TrainingSettings&) {}), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }), 64);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.schedule.shape = RateShape::kLinear; }), 64);
-  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.hidden = {4}; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.hidden = {4}; }), 48);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) {
+              s.hidden = {4};
+              s.classes = 2;
+            }),
+            64)
+      << "its mask bits go up";
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.clipping = Clipping::kPublished; }), 64);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.class_weights = {1, 2, 1}; }), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) {
@@ -274,6 +281,73 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
               s.class_weights = {1, 0.5};
             }),
             64);
+}
+
+/// What goes up the first layer, not what an upper layer or the sigmoid takes; and the gradient by itself.
+TEST(RowBits, OfANetworkAreThoseOfItsFirstLayersProducts) {
+  TrainingSettings settings = SettingsFor(40);
+  settings.hidden = {4};
+  settings.learning_rate = 0.1;
+  settings.activation_bound = 1024;
+  const StepPlan plan = MakeStepPlan(settings);
+  // As of a logit that has no period, but that weights begin at up to 2.
+  const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
+  const double of_one_step = rate * 40 * plan.row_sensitivity;
+  const double beginning = kLargestInitialWeight;
+  settings.steps = static_cast<int>(std::floor((64 / std::sqrt(2.0 * 7) - beginning) / of_one_step));
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  ++settings.steps;
+  const StepPlan wider = MakeStepPlan(settings);
+  EXPECT_EQ(wider.row_bits, 48);
+  EXPECT_EQ(wider.update_bits, 40) << "one step's sum is no larger";
+  EXPECT_EQ(wider.activation.row_bits, 64);
+  EXPECT_NE(Fingerprint(wider, 1), Fingerprint(MakeStepPlan(SettingsFor(40)), 1));
+  StepPlan other = wider;
+  other.update_bits = 48;
+  EXPECT_NE(Fingerprint(wider, 1), Fingerprint(other, 1));
+}
+
+// Sums below 2^6, 2^38 with their 32 bits, and 2 more.
+TEST(UpdateBits, AreTheFewestThatTheSumOfANetworkTakes) {
+  const auto bits_for = [](std::int64_t rows) {
+    TrainingSettings settings = SettingsFor(rows);
+    settings.hidden = {4};
+    settings.learning_rate = 0.1;
+    return MakeStepPlan(settings).update_bits;
+  };
+  TrainingSettings settings = SettingsFor(40);
+  settings.hidden = {4};
+  const auto most = static_cast<std::int64_t>(std::floor(64 / MakeStepPlan(settings).row_sensitivity));
+  EXPECT_EQ(bits_for(most), 40);
+  EXPECT_EQ(bits_for(most + 1), 48);
+}
+
+// Noise that rows have room for, and the sum's opening has not.
+TEST(UpdateBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {
+  TrainingSettings settings = SettingsFor(40);
+  settings.hidden = {4};
+  settings.steps = 10'000;
+  const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_GT(plan.row_bits, plan.update_bits);
+  EXPECT_NO_THROW(CheckRowBits(plan, 0.01));
+  EXPECT_EQ(RowBits(plan, 2), plan.row_bits);
+  EXPECT_THROW(CheckRowBits(plan, 2), ConfigError);
+}
+
+/// Six words a weight, where rows save some bytes a number.
+TEST(RowBits, OfANetworkWithMomentumAreFewerOnlyWhereThatSavesBytes) {
+  TrainingSettings settings = SettingsFor(127);
+  settings.hidden = {4};  // 7 x 4 + 5 x 3 weights: 2,064 bytes of momentum
+  settings.learning_rate = 0.1;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.momentum = 0.5;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "127 x 7 x 3 bytes";
+  settings.rows = {98, 0, 0};
+  settings.max_batch_per_owner = 98;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64) << "98 x 7 x 3 bytes";
+  settings.rows = {99, 0, 0};
+  settings.max_batch_per_owner = 99;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "99 x 7 x 3 bytes";
 }
 
 TEST(RowBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {

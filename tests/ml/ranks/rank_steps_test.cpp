@@ -209,14 +209,20 @@ TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
   }
 }
 
-TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
+/// By a linear model or a network, whose slices cross its layers.
+void ExpectTheDeclaredCost(bool network) {
   for (const int ranks : {2, 3}) {
     for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
       TrainingSettings settings = SmallSettings();
       settings.comparison = form;
-      settings.momentum = 0.5;
-      settings.row_fraction_bits = 8;
-      settings.error_fraction_bits = 10;
+      if (network) {
+        settings.hidden = {4};
+      } else {
+        settings.momentum = 0.5;
+        settings.row_fraction_bits = 8;
+        settings.error_fraction_bits = 10;
+      }
+      EXPECT_TRUE(HasNarrowRows(MakeStepPlan(settings)));
       // by all parties on the last lane, of trainings of three steps and of six
       std::array<std::uint64_t, 2> sent{};
       std::array<std::uint32_t, 2> rounds{};
@@ -246,6 +252,10 @@ TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
       EXPECT_EQ(rounds[1], static_cast<std::uint32_t>(chain.rounds()));
     }
   }
+}
+
+TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
+  for (const bool network : {false, true}) ExpectTheDeclaredCost(network);
 }
 
 }  // namespace

@@ -130,6 +130,10 @@ TEST(RankTraining, GivesTheModelOfOneMachineBitForBit) {
   all["published"].comparison = protocols::Form::kLatency;
   all["hidden layers"] = MaskFreeSettings();
   all["hidden layers"].hidden = {5};
+  all["hidden layers behind narrow rows"] = all["hidden layers"];
+  all["hidden layers behind narrow rows"].momentum = 0;
+  EXPECT_FALSE(HasNarrowRows(MakeStepPlan(all["hidden layers"])));
+  EXPECT_TRUE(HasNarrowRows(MakeStepPlan(all["hidden layers behind narrow rows"])));
   for (const auto& [name, settings] : all) {
     const auto expected = TrainOn(1, settings);
     // A network begins at random weights, so that all go on from the same ones.
