@@ -99,9 +99,9 @@ Index DeltasOfARow(const StepPlan& plan) {
   return sum;
 }
 
-/// 1 of a record, 0 of padding, in whole words: narrow rows have theirs modulo 2^k alone.
-ArithShare MaskBits(const Batch& batch) {
-  if (!batch.narrow_x) return Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+/// 1 of a record, 0 of padding, at f bits in whole words: narrow rows have theirs modulo 2^k alone.
+ArithShare MaskBits(const StepPlan& plan, const Batch& batch) {
+  if (!batch.narrow_x) return (Word{1} << RowShift(plan)) * Columns(batch.x.ring(), batch.x.cols() - 1, 1);
   const ArithShare& labels = batch.y.ring();
   Require(labels.cols() > 1, "MaskBits: of narrow rows several labels, of which one is 1");
   return {labels.own().rowwise().sum(), labels.next().rowwise().sum()};
@@ -110,20 +110,25 @@ ArithShare MaskBits(const Batch& batch) {
 /// Modulo what the layer's product is known.
 int BitsOfLayer(const StepPlan& plan, std::size_t layer) { return layer == 0 ? plan.row_bits : 64; }
 
+/// By how many bits the layer's product is truncated: its inputs'.
+int ShiftOfLayer(const StepPlan& plan, std::size_t layer) {
+  return layer == 0 ? RowFractionBits(plan.settings) : plan.settings.fraction_bits;
+}
+
 }  // namespace
 
 ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                        const FixedShare& weights) {
-  const ArithShare mask = MaskBits(batch);
-  const int f = plan.settings.fraction_bits;
+  const ArithShare mask = MaskBits(plan, batch);
   ForwardPass pass;
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
     const ArithShare of_layer = WeightsOf(plan, weights, layer);
     const mpc::AdditiveShare product =
-        layer == 0 ? BatchLogits(party, batch, {of_layer, f})
+        layer == 0 ? BatchLogits(party, batch, {of_layer, weights.frac_bits()})
                    : protocols::LocalMatrixProduct(party, pass.inputs.back(), of_layer);
-    const ArithShare z = protocols::TruncateNarrow(party, product, f, {.width = BitsOfLayer(plan, layer)},
-                                                   plan.settings.truncation);
+    const ArithShare z =
+        protocols::TruncateNarrow(party, product, ShiftOfLayer(plan, layer),
+                                  {.width = BitsOfLayer(plan, layer)}, plan.settings.truncation);
     Clamped rectified = Clamp(party, Rectifier(plan), z, plan.clip.form);
     pass.inputs.push_back(SideBySide(rectified.values, mask));
     pass.active.push_back(std::move(rectified.inside));
@@ -138,7 +143,7 @@ mpc::Cost RunForwardCost(const StepPlan& plan, Index rows) {
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
     const Index count = rows * plan.layers[layer].outputs;
     const mpc::Cost product = protocols::TruncateNarrowCost(
-        count, plan.settings.fraction_bits, plan.settings.truncation, BitsOfLayer(plan, layer));
+        count, ShiftOfLayer(plan, layer), plan.settings.truncation, BitsOfLayer(plan, layer));
     cost = Then(Then(cost, product), ClampCost(Rectifier(plan), count, plan.clip.form));
   }
   return cost;
@@ -185,7 +190,8 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const StepPlan& plan, const
   mpc::AdditiveShare all;
   for (std::size_t layer = 0; layer < clipped.size(); ++layer) {
     const mpc::AdditiveShare gradient =
-        layer == 0 ? SumGradients(party, batch, {clipped[0], plan.settings.fraction_bits})
+        layer == 0 ? (Word{1} << RowShift(plan)) *
+                         SumGradients(party, batch, {clipped[0], plan.settings.fraction_bits})
                    : protocols::LocalTransposedProduct(party, pass.inputs[layer - 1], clipped[layer]);
     const Index weights = gradient.rows() * gradient.cols();
     all = Stacked(all, mpc::AdditiveShare(mpc::Reshaped(gradient.part(), weights, 1)));

@@ -22,8 +22,8 @@ struct ForwardPass {
   mpc::AdditiveShare logits;            ///< Z_L at 2f bits
 };
 
-/// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits, of Z_1 modulo 2^row_bits. Of
-/// narrow rows m is what the labels of a row add up to, of which there are several then.
+/// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits, Z_1 by those of rows and
+/// modulo 2^row_bits. Of narrow rows m is what the labels of a row add up to, of which there are several then.
 /// Cost: 12 rounds a hidden layer in bulk form, 5 in latency form.
 [[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                      const mpc::FixedShare& weights);
@@ -45,7 +45,7 @@ struct ForwardPass {
                                                           const std::vector<mpc::ArithShare>& deltas);
 
 /// G_l = A_{l-1}^T delta'_l of all layers, one below the other and row by row: N x 1 exact integers on a
-/// lattice of 2f bits, of the first layer modulo 2^row_bits. Local.
+/// lattice of 2f bits, of the first layer modulo 2^(row_bits + RowShift()). Local.
 [[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                               const ForwardPass& pass,
                                               const std::vector<mpc::ArithShare>& clipped);

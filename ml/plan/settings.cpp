@@ -122,10 +122,10 @@ void CheckClassWeights(const TrainingSettings& s) {
 
 void CheckRowFractionBits(const TrainingSettings& s) {
   if (!s.row_fraction_bits) return;
-  if (s.sampling != Sampling::kOwnerPoisson || !s.hidden.empty() || s.clipping == Clipping::kPublished)
+  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished)
     throw ConfigError(
         "features.fraction_bits: found it, expected it with privacy.sampling \"owner-poisson\", without "
-        "model.hidden and training.clipping \"published\"");
+        "training.clipping \"published\"");
   if (*s.row_fraction_bits < kMinRowFractionBits || *s.row_fraction_bits > s.fraction_bits)
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }

@@ -130,14 +130,15 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   StepPlan plan;
   plan.settings = settings;
   plan.columns = settings.classes == 2 ? 1 : settings.classes;
-  plan.activation = MakeActivation({.loss = settings.loss,
-                                    .columns = plan.columns,
-                                    .logit_bound = settings.logit_bound,
-                                    .huber_threshold = settings.huber_threshold,
-                                    .frac_bits = settings.fraction_bits,
-                                    .row_frac_bits = settings.row_fraction_bits,
-                                    .rounding = settings.truncation,
-                                    .form = form});
+  plan.activation =
+      MakeActivation({.loss = settings.loss,
+                      .columns = plan.columns,
+                      .logit_bound = settings.logit_bound,
+                      .huber_threshold = settings.huber_threshold,
+                      .frac_bits = settings.fraction_bits,
+                      .row_frac_bits = settings.hidden.empty() ? settings.row_fraction_bits : std::nullopt,
+                      .rounding = settings.truncation,
+                      .form = form});
   plan.example = {.frac_bits = settings.fraction_bits,
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
@@ -160,9 +161,10 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   const int row_bits = RowFractionBits(settings);
   // The square of a row on its lattice has no more bits than twice as many.
   plan.row_norm_bits =
-      IsNetwork(plan) ? NetworkNormBits(plan) : std::min(RowNormBits(plan.example), 2 * row_bits);
-  plan.gradient_bits = settings.clipping == Clipping::kPublished ? settings.fraction_bits
-                                                                 : row_bits + ErrorFractionBits(settings);
+      std::min(IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example), 2 * row_bits);
+  plan.gradient_bits = settings.clipping == Clipping::kPublished
+                           ? settings.fraction_bits
+                           : row_bits + RowShift(plan) + ErrorFractionBits(settings);
   plan.row_sensitivity = GradientSensitivity(plan);
   plan.sensitivity = static_cast<double>(settings.group_rows) * plan.row_sensitivity;
   plan.lattice_sensitivity =

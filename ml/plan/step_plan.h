@@ -50,7 +50,7 @@ struct StepPlan {
   std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
   int columns = 1;                             ///< c: one for two classes
   int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
-  int gradient_bits = 0;       ///< fraction bits of the gradient sum: those of rows and of clipped errors
+  int gradient_bits = 0;       ///< of the gradient sum: those of rows and of clipped errors; in a network 2f
   int row_bits = 64;           ///< k: a step's rows are shared modulo 2^k, and their products opened so
   int update_bits = 64;        ///< w: the noisy gradient sum is opened modulo 2^w; k of a linear model
   protocols::ClipTable clip;   ///< factorised clipping
@@ -71,6 +71,12 @@ struct StepPlan {
 
 /// Whether a step's rows are shared modulo less than the ring.
 [[nodiscard]] inline bool HasNarrowRows(const StepPlan& plan) { return plan.row_bits < 64; }
+
+/// By how many bits rows times clipped errors are moved to the gradient's lattice: a network's layers share
+/// one, whatever rows have.
+[[nodiscard]] inline int RowShift(const StepPlan& plan) {
+  return IsNetwork(plan) ? plan.settings.fraction_bits - RowFractionBits(plan.settings) : 0;
+}
 
 /// The shape of all weights, velocities and gradient sums: (p + 1) x c for a linear model; for a network all
 /// layers' weights, row by row, one below the other in one column.

@@ -218,9 +218,11 @@ int RowBits(const StepPlan& plan, double sigma) {
   if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || weighs_mask_bits ||
       passes_mask_bit_up || !one_rate || s.adaptive)
     return kWordBits;
-  const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), BitsOfGradient(plan, sigma)));
-  const int opened = IsNetwork(plan) ? WholeBytes(BitsOfGradient(plan, sigma)) : bits;
-  const bool fits = bits < kWordBits && plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
+  const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
+  const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
+  const int opened = IsNetwork(plan) ? of_gradient : bits;
+  const bool fits = std::max(bits, opened) < kWordBits &&
+                    plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
   return fits && SavesMoreThanMomentumTakes(plan, bits) ? bits : kWordBits;
 }
 

@@ -62,8 +62,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 /// layer, G the noisy gradient sum, d the update's shift, and G opened in w bits, k of a linear model:
 ///   what a linear model's sigmoid takes of Z:  s_x + f + log2 P <= k; elsewhere |Z| < 2^(k - 2), for utility
 ///   alone;
-///   what the update takes of G:   |G| < 2^(w - 2), d <= w - 2 <= k - 2, and the learning rate's mantissa
-///   below 2^(64 - w).
+///   what the update takes of G:   |G| < 2^(w - 2), d <= w - 2, w <= k + RowShift(), and the learning rate's
+///   mantissa below 2^(64 - w).
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
 /// Whole are rows that do not come afresh in each step, those of published clipping, those of two classes
 /// with weights or with hidden layers, whose mask bit is multiplied by weights, and all where the learning

@@ -7,7 +7,7 @@
 
 NEEDS=mnist
 
-# The job of raw pixels as networks take it: with hidden layers rows have all fraction bits.
+# The job of raw pixels with all fraction bits, as in the clear.
 raw_job() { sed '/^fraction_bits = 9 /d' configs/mnist.toml; }
 
 # network_features SET JOB FILE ...: what the job makes of the files, in networks-SET.npz.

@@ -22,9 +22,8 @@ using mpc::Word;
 constexpr std::size_t kPopulation = 32;
 
 ml::Batch RowOf(const ml::Batch& batch, Index row) {
-  const int f = batch.x.frac_bits();
-  return {.x = {Rows(batch.x.ring(), row, 1), f},
-          .y = {Rows(batch.y.ring(), row, 1), f},
+  return {.x = {Rows(batch.x.ring(), row, 1), batch.x.frac_bits()},
+          .y = {Rows(batch.y.ring(), row, 1), batch.y.frac_bits()},
           .squared_norms = Rows(batch.squared_norms, row, 1),
           .weights = batch.weights.rows() > 0 ? Rows(batch.weights, row, 1) : batch.weights};
 }
@@ -66,7 +65,8 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
   RingMatrix sums = protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
                                       protocols::ReleaseReason::kTest);
   const Index of_rows = plan.layers.front().weights();
-  sums.leftCols(of_rows) = FromLowBits(sums.leftCols(of_rows), plan.row_bits);
+  const int bits = std::min(plan.row_bits + RowShift(plan), 64);
+  sums.leftCols(of_rows) = FromLowBits(sums.leftCols(of_rows), bits);
   return sums;
 }
 

@@ -124,8 +124,9 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
     "`published`: per-example gradients, PEA's form; `examples`: nothing is clipped, rows are bounded.");
   v("error_fraction_bits", s.error_fraction_bits, WholeInterval{ml::kMinErrorFractionBits, 24},
     "Of clipped errors as rows multiply them, at most `fraction_bits`, which they have without it; where "
-    "`features.fraction_bits` may be, with factorised clipping and a fixed clip. With fewer a number of a "
-    "row may take fewer bytes (`row_bits` of `plan`), while the rounding raises `sensitivity` and noise.");
+    "`features.fraction_bits` may be, without hidden layers and with factorised clipping and a fixed clip. "
+    "With fewer a number of a row may take fewer bytes (`row_bits` of `plan`), while the rounding raises "
+    "`sensitivity` and noise.");
   v("logit_bound", s.logit_bound, kPositive, Default(64.0),
     "At most 64: chooses the sigmoid's period, or clamps (squared; softmax where it is below (45 − "
     "`fraction_bits`)/2.9 and at most 12, else softmax takes any logits, for more rounds). At least 0.125 "

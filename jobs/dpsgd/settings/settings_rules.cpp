@@ -246,7 +246,6 @@ void CheckRowBits(const DpsgdSettings& job, const Section& document) {
   };
   if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
     refuse("another privacy.sampling than \"owner-poisson\"");
-  if (!job.model.hidden.empty()) refuse("model.hidden");
   if (job.training.clipping == ml::Clipping::kPublished) refuse("training.clipping \"published\"");
   if (*job.features.fraction_bits > job.fraction_bits)
     features.Refuse("fraction_bits", fmt::format("at most {}, which fraction_bits is", job.fraction_bits));

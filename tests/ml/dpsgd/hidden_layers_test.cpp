@@ -37,6 +37,7 @@ struct HiddenCase {
   int fraction_bits = 16;
   double clip = 0.5;
   std::vector<double> class_weights{};
+  std::optional<int> row_fraction_bits{};
 };
 
 void PrintTo(const HiddenCase& c, std::ostream* out) { *out << c.name; }
@@ -51,6 +52,7 @@ StepPlan PlanOf(const HiddenCase& c) {
   settings.fraction_bits = c.fraction_bits;
   settings.clip = c.clip;
   settings.class_weights = c.class_weights;
+  settings.row_fraction_bits = c.row_fraction_bits;
   settings.activation_bound = 4;
   settings.delta_bound = 2;
   settings.learning_rate = 2;
@@ -179,20 +181,50 @@ INSTANTIATE_TEST_SUITE_P(
         HiddenCase{
             "weighted", {4}, Loss::kSoftmax, 3, Form::kLatency, Rounding::kStochastic, 16, 0.5, {0.1, 2, 1}},
         HiddenCase{"f20", {3}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kStochastic, 20},
+        HiddenCase{.name = "row_f4", .hidden = {4}, .form = Form::kLatency, .row_fraction_bits = 4},
+        HiddenCase{.name = "row_f9_exact",
+                   .hidden = {4, 3},
+                   .loss = Loss::kSquared,
+                   .form = Form::kLatency,
+                   .truncation = Rounding::kExact,
+                   .row_fraction_bits = 9},
+        HiddenCase{.name = "row_f9_binary",
+                   .hidden = {4},
+                   .classes = 2,
+                   .form = Form::kLatency,
+                   .row_fraction_bits = 9},
         // Squared norms of deltas are a few hundred units, so that rounding them matters.
         HiddenCase{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),
     [](const auto& info) { return info.param.name; });
 
-class NarrowNetworkTest : public testing::TestWithParam<std::pair<std::vector<std::int64_t>, Form>> {
+struct NarrowCase {
+  std::vector<std::int64_t> hidden;
+  Form form = Form::kBulk;
+  std::optional<int> row_fraction_bits{};
+};
+
+void PrintTo(const NarrowCase& c, std::ostream* out) {
+  *out << c.hidden.size() << " layers, rows of " << c.row_fraction_bits.value_or(16);
+}
+
+class NarrowNetworkTest : public testing::TestWithParam<NarrowCase> {
  protected:
   /// Three classes by the squared loss and exact truncation: no number depends on a mask.
   [[nodiscard]] static StepPlan Plan() {
     StepPlan plan = PlanOf({.name = "",
-                            .hidden = GetParam().first,
+                            .hidden = GetParam().hidden,
                             .loss = Loss::kSquared,
-                            .form = GetParam().second,
-                            .truncation = Rounding::kExact});
+                            .form = GetParam().form,
+                            .truncation = Rounding::kExact,
+                            .row_fraction_bits = GetParam().row_fraction_bits});
     EXPECT_TRUE(HasNarrowRows(plan));
+    return plan;
+  }
+
+  /// The same for rows in words, of as many fraction bits.
+  [[nodiscard]] static StepPlan Whole(StepPlan plan) {
+    plan.row_bits = 64;
+    plan.update_bits = 64;
     return plan;
   }
 };
@@ -220,20 +252,20 @@ TEST_P(NarrowNetworkTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
         .value;
   };
   const RingMatrix narrow = weights_of(plan);
-  EXPECT_TRUE((narrow == weights_of(WithWholeRows(plan))).all());
+  EXPECT_TRUE((narrow == weights_of(Whole(plan))).all());
   EXPECT_FALSE((narrow == FirstWeights(plan)).any());
 }
 
 /// A truncation needs two bits more than |Z_1| has, and not one less.
 TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfRowsAsWhatGoesUpTheFirstLayerTakes) {
   const StepPlan plan = Plan();
-  const int f = plan.settings.fraction_bits;
+  const int row_bits = RowFractionBits(plan.settings);
   const OwnRecords records = MakeRecords(plan.settings, 8, 20);
-  constexpr int kBits = 36;  // of |Z_1|, the largest multiple of a mask bit's 2^16 below that
+  constexpr int kBits = 36;  // of |Z_1|, the largest multiple of a mask bit below that
   RingMatrix weights = RingMatrix::Zero(ShapeOfWeights(plan).inputs, 1);
   const LayerShape& first = plan.layers.front();
   weights.middleRows((first.inputs - 1) * first.outputs, first.outputs)
-      .setConstant(Word{0} - ((Word{1} << (kBits - f)) - 1));  // biases: no unit is active
+      .setConstant(Word{0} - ((Word{1} << (kBits - row_bits)) - 1));  // biases: no unit is active
   const auto outputs_of = [&](int bits) {
     StepPlan narrow = plan;
     narrow.row_bits = bits;
@@ -250,7 +282,7 @@ TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfRowsAsWhatGoesUpTheFirstLayerTakes) {
   };
   const RingMatrix whole = outputs_of(63);
   EXPECT_TRUE((whole.leftCols(first.outputs) == 0).all());
-  EXPECT_TRUE((whole.rightCols(1).topRows(20) == Word{1} << f).all());
+  EXPECT_TRUE((whole.rightCols(1).topRows(20) == Word{1} << plan.settings.fraction_bits).all());
   EXPECT_TRUE((whole.bottomRows(4) == 0).all());
   EXPECT_TRUE((outputs_of(kBits + 2) == whole).all());
   EXPECT_FALSE((outputs_of(kBits + 1) == whole).all());
@@ -279,14 +311,14 @@ TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfTheSumAsItHas) {
     narrow.update_bits = update_bits;
     return updated(narrow);
   };
-  const RingMatrix whole = updated(WithWholeRows(plan));
+  const RingMatrix whole = updated(Whole(plan));
   EXPECT_TRUE((opened_in(bits + 2) == whole).all());
   EXPECT_FALSE((opened_in(bits + 1) == whole).all());
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, NarrowNetworkTest,
-                         testing::Values(std::pair{std::vector<std::int64_t>{5}, Form::kBulk},
-                                         std::pair{std::vector<std::int64_t>{4, 3}, Form::kLatency}));
+                         testing::Values(NarrowCase{{5}}, NarrowCase{{4, 3}, Form::kLatency},
+                                         NarrowCase{{5}, Form::kLatency, 9}));
 
 /// Network weights as they are opened, layer by layer.
 std::vector<Eigen::MatrixXd> LayersOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
@@ -302,11 +334,21 @@ std::vector<Eigen::MatrixXd> LayersOf(const StepPlan& plan, const Eigen::MatrixX
   return layers;
 }
 
-class NetworkAgreementTest : public testing::TestWithParam<std::vector<std::int64_t>> {
+struct AgreementCase {
+  std::vector<std::int64_t> hidden;
+  std::optional<int> row_fraction_bits{};  ///< enough for the tolerances
+};
+
+void PrintTo(const AgreementCase& c, std::ostream* out) {
+  *out << c.hidden.size() << " layers, rows of " << c.row_fraction_bits.value_or(16);
+}
+
+class NetworkAgreementTest : public testing::TestWithParam<AgreementCase> {
  protected:
   [[nodiscard]] static TrainingSettings Settings(double clip) {
     TrainingSettings settings = SmallSettings();
-    settings.hidden = GetParam();
+    settings.hidden = GetParam().hidden;
+    settings.row_fraction_bits = GetParam().row_fraction_bits;
     settings.loss = Loss::kSoftmax;
     settings.clip = clip;
     settings.learning_rate = 1;
@@ -380,7 +422,7 @@ TEST_P(NetworkAgreementTest, WithPlainDoublePrecisionForAClippedStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, NetworkAgreementTest,
-                         testing::Values(std::vector<std::int64_t>{8}, std::vector<std::int64_t>{6, 5}));
+                         testing::Values(AgreementCase{{8}}, AgreementCase{{6, 5}}, AgreementCase{{8}, 14}));
 
 TEST(NetworkPlan, RefusesWhatItHasNoCertificateFor) {
   TrainingSettings settings = SmallSettings();

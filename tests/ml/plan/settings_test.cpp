@@ -63,7 +63,6 @@ TEST(CheckDomains, TakesRowBitsWithOwnerPoissonSamplingOfLinearModels) {
   refused([](TrainingSettings& s) { s.row_fraction_bits = 3; });
   refused([](TrainingSettings& s) { s.row_fraction_bits = 17; });
   refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
-  refused([](TrainingSettings& s) { s.hidden = {4}; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
   settings.row_fraction_bits.reset();
   EXPECT_EQ(RowFractionBits(settings), 16);

@@ -322,6 +322,35 @@ TEST(UpdateBits, AreTheFewestThatTheSumOfANetworkTakes) {
   EXPECT_EQ(bits_for(most + 1), 48);
 }
 
+// The sum is on the lattice of whole rows, and rows have as many bits less as they have fraction bits less.
+TEST(RowBits, OfANetworkAreFewerWithFewerFractionBits) {
+  TrainingSettings settings = SettingsFor(127);
+  settings.hidden = {4};
+  settings.learning_rate = 0.1;
+  const StepPlan whole = MakeStepPlan(settings);
+  EXPECT_EQ(whole.row_bits, 40);
+  settings.row_fraction_bits = 8;
+  const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_EQ(plan.row_bits, 32);
+  EXPECT_EQ(plan.update_bits, 40) << "of which 8 are the fraction bits that rows have not";
+  EXPECT_EQ(plan.gradient_bits, whole.gradient_bits);
+  EXPECT_EQ(plan.lattice_sensitivity, whole.lattice_sensitivity);
+  EXPECT_EQ(plan.update_shift, whole.update_shift);
+  EXPECT_NE(Fingerprint(plan, 1), Fingerprint(whole, 1));
+  settings.row_fraction_bits = 9;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "one bit of the sum too many";
+  settings.row_fraction_bits = 4;
+  EXPECT_LE(MakeStepPlan(settings).row_norm_bits, 8) << "squares on their lattice have no more";
+  // 32 bits would do of the products, and of the 36 of the sum less 6, but not of all 40 that are opened of it.
+  settings = SettingsFor(7);
+  settings.expected_batch = 5;
+  settings.hidden = {4};
+  settings.learning_rate = 0.1;
+  settings.row_fraction_bits = 10;
+  EXPECT_EQ(MakeStepPlan(settings).update_bits, 40);
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+}
+
 // Noise that rows have room for, and the sum's opening has not.
 TEST(UpdateBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {
   TrainingSettings settings = SettingsFor(40);
