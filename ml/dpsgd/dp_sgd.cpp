@@ -1,6 +1,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -34,6 +35,12 @@ ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
   return sum;
 }
 
+/// The mantissas of `step` and of the steps after it, on a fixed clip.
+std::function<mpc::Word(std::int64_t)> MantissasFrom(const StepPlan& plan, std::int64_t step) {
+  return [schedule = plan.settings.schedule, peak = plan.step_size.mantissa, steps = plan.settings.steps,
+          step](std::int64_t later) { return ScheduledMantissa(schedule, peak, step + later, steps); };
+}
+
 /// The velocity after a step: what the momentum keeps of the one before, and the rate's share of the noisy
 /// sum.
 ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
@@ -47,9 +54,10 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
                                protocols::Range::kSigned, rounding);
   }
   // The sum is known modulo 2^k alone, so that nothing can be added to it before it is opened.
+  const protocols::NarrowFactor factor{
+      .width = plan.update_bits, .factor = mantissa, .later = MantissasFrom(plan, state.step)};
   const auto of_sum = [&](mpc::Context& branch) {
-    return protocols::TruncateNarrow(branch, noisy_sum, plan.update_shift,
-                                     {.width = plan.update_bits, .factor = mantissa}, rounding);
+    return protocols::TruncateNarrow(branch, noisy_sum, plan.update_shift, factor, rounding);
   };
   if (plan.momentum_factor == 0) return of_sum(party);
   const auto of_velocity = [&](mpc::Context& branch) {

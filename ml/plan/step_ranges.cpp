@@ -213,14 +213,14 @@ double SigmaAbove(const TrainingSettings& settings) {
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
   const bool weighs_mask_bits = plan.columns == 1 && !plan.class_weights.of_class.empty();
-  const bool one_rate = s.schedule.shape == RateShape::kConstant;
   const bool passes_mask_bit_up = IsNetwork(plan) && plan.columns == 1;
   if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || weighs_mask_bits ||
-      passes_mask_bit_up || !one_rate || s.adaptive)
+      passes_mask_bit_up || s.adaptive)
     return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
   const int opened = IsNetwork(plan) ? of_gradient : bits;
+  // No later step's mantissa is larger: a rate falls from the first one's.
   const bool fits = std::max(bits, opened) < kWordBits &&
                     plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
   return fits && SavesMoreThanMomentumTakes(plan, bits) ? bits : kWordBits;

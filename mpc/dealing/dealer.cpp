@@ -8,8 +8,14 @@
 
 namespace trefoil::mpc {
 
-Dealer::Dealer(Prss& prss, OperationId operation, const Roles& roles, ThreadPool& pool, Send send)
-    : prss_(prss), operation_(operation), roles_(roles), pool_(pool), send_(std::move(send)) {}
+Dealer::Dealer(Prss& prss, OperationId operation, const Roles& roles, ThreadPool& pool, Send send,
+               std::int64_t runs_later)
+    : prss_(prss),
+      operation_(operation),
+      roles_(roles),
+      pool_(pool),
+      send_(std::move(send)),
+      runs_later_(runs_later) {}
 
 // D holds the component that it shares with A, which has A's number, and the one that it shares with B, which
 // has its own.

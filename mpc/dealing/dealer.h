@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 
 #include "base/threads/thread_pool.h"
@@ -30,9 +31,12 @@ class Dealer {
   using Send = std::function<void(int peer, net::Bytes payload)>;
 
   /// Both outlive the dealer. Pre: this party is the dealer of `roles`.
-  Dealer(Prss& prss, OperationId operation, const Roles& roles, ThreadPool& pool, Send send);
+  Dealer(Prss& prss, OperationId operation, const Roles& roles, ThreadPool& pool, Send send,
+         std::int64_t runs_later = 0);
 
   [[nodiscard]] const Roles& roles() const { return roles_; }
+  /// For the run of a program so many after the one that said what to deal; 0 for that one itself.
+  [[nodiscard]] std::int64_t runs_later() const { return runs_later_; }
   [[nodiscard]] ThreadPool& pool() const { return pool_; }
 
   /// The mask r = r_A + r_B, of which A and B draw their half themselves.
@@ -71,6 +75,7 @@ class Dealer {
   Roles roles_;
   ThreadPool& pool_;
   Send send_;
+  std::int64_t runs_later_;
 };
 
 /// The words as a message: element by element, row by row, 8 bytes each.

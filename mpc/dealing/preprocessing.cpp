@@ -149,10 +149,10 @@ void Preprocessing::ProduceRun(std::int64_t run, Prss& prss, ThreadPool& pool) {
     const Roles roles = RolesOf(deal, run);
     if (roles.dealer != party_.self()) continue;
     const auto start = std::chrono::steady_clock::now();
-    deal.make(
-        Dealer(prss, FirstOperation(run) + deal.operation, roles, pool, [&](int peer, net::Bytes payload) {
-          party_.transport().PostOffline(deal.lane, peer, std::move(payload));
-        }));
+    const auto post = [&](int peer, net::Bytes payload) {
+      party_.transport().PostOffline(deal.lane, peer, std::move(payload));
+    };
+    deal.make(Dealer(prss, FirstOperation(run) + deal.operation, roles, pool, post, run));
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;

@@ -21,9 +21,10 @@ namespace trefoil::mpc {
 /// is counted where the program passes it.
 ///
 /// Pre: all runs take the same operations on the same shapes with the same public constants (shifts, factors,
-/// tables): what is dealt for a later run follows from those of the first. A run that deals in another place,
-/// or another number of bytes, ends in a ContractError; one with other constants that deals as many bytes is
-/// not noticed, and its results are wrong. Every party makes the same calls.
+/// tables): what is dealt for a later run follows from those of the first, and from how many runs later it is
+/// (Dealer::runs_later). A run that deals in another place, or another number of bytes, ends in a
+/// ContractError; one with other constants that deals as many bytes is not noticed, and its results are
+/// wrong. Every party makes the same calls.
 class Preprocessing {
  public:
   struct Settings {

@@ -23,7 +23,10 @@ struct Division {
   Rounding rounding;
   int width = 64;
   Word factor = 1;
+  std::function<Word(std::int64_t)> later{};  ///< as NarrowFactor has it
 
+  /// Of a run so many later, which is dealt ahead. Throws ContractError where its factor is out of range.
+  [[nodiscard]] Division OfRun(std::int64_t runs_later) const;
   /// Whether it is what the kernels do.
   [[nodiscard]] bool whole() const { return width == 64 && factor == 1; }
   /// What is added before the opening so that the sum lies in [0, 2^(width - 1)).
@@ -43,6 +46,13 @@ void RequireBits(int bits, int width = 64, Word factor = 1) {
   Require(width <= 64 && bits >= 1 && bits <= width - 2,
           "Truncate: a shift of 1 to 62 bits, 2 below the width");
   Require(factor >= 1 && factor <= Word{1} << (64 - width), "Truncate: a factor below the unused bits");
+}
+
+Division Division::OfRun(std::int64_t runs_later) const {
+  Division division = *this;
+  if (later) division.factor = later(runs_later);
+  RequireBits(bits, width, division.factor);
+  return division;
 }
 
 /// What is dealt of the mask r: the rows of the quotients of r_l, and below them the rows of r_m.
@@ -68,17 +78,18 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
     DealtDcf dealt;
     dealt.first = opening.first();
     dealt.half = opening.Deal(2 * rows, cols, [rows, cols, division](const mpc::Dealer& dealer) {
-      return SplitMask(dealer.pool(), dealer.Mask(rows, cols), division);
+      return SplitMask(dealer.pool(), dealer.Mask(rows, cols), division.OfRun(dealer.runs_later()));
     });
     return dealt;
   }
   return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
                  [rows, cols, division](const mpc::Dealer& dealer) {
                    const RingMatrix r = dealer.Mask(rows, cols);
-                   return DcfDealing{.points = mpc::LowBits(
-                                         division.factor * mpc::Reshaped(r, 1, rows * cols), division.bits),
-                                     .payloads = RingMatrix::Ones(1, rows * cols),
-                                     .shared = SplitMask(dealer.pool(), r, division)};
+                   const Division of_run = division.OfRun(dealer.runs_later());
+                   return DcfDealing{
+                       .points = mpc::LowBits(of_run.factor * mpc::Reshaped(r, 1, rows * cols), of_run.bits),
+                       .payloads = RingMatrix::Ones(1, rows * cols),
+                       .shared = SplitMask(dealer.pool(), r, of_run)};
                  });
 }
 
@@ -180,7 +191,7 @@ mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x,
                                const NarrowFactor& narrow, Rounding rounding) {
   RequireBits(bits, narrow.width, narrow.factor);
   return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(),
-                        {bits, Range::kSigned, rounding, narrow.width, narrow.factor},
+                        {bits, Range::kSigned, rounding, narrow.width, narrow.factor, narrow.later},
                         [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
                           return opening.BeginOpen(x, offset, mask, narrow.width);
                         });

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <functional>
+
 #include "mpc/cost.h"
 #include "mpc/share.h"
 #include "protocols/arithmetic/masked_opening.h"
@@ -55,13 +58,16 @@ enum class Range {
 struct NarrowFactor {
   int width = 64;
   mpc::Word factor = 1;
+  /// The factor of a run so many after this one, of a program that is dealt ahead: what is dealt depends on
+  /// it. Holds by value what it needs. None: the same in every run.
+  std::function<mpc::Word(std::int64_t runs_later)> later{};
 };
 
 /// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter,
 /// and only these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it
 /// takes no bit of the width; the result is shared modulo 2^64.
-/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), the same in every run
-///         of a program that is dealt ahead, as what is dealt depends on it.
+/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), in every run that
+///         `later` gives one for.
 /// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is
 ///         opened.
 /// Throws: as Truncate.

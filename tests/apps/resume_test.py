@@ -155,6 +155,13 @@ class Resume(ProgramTest):
         self.assertLess(participation, executed // 2)  # a tenth on average; what was lost counts for every row
         self.assertGreater(participation, executed // 10)
 
+    def test_goes_on_at_the_rate_of_its_step_on_narrow_rows(self):
+        self.prepare(re.sub(r"(?m)^learning_rate = .*$", 'learning_rate = 20.0\nmomentum = 0.5\nschedule = "linear"', JOB))
+        self.check_charges(self.check_after_kills(kills=2, seed=11))
+        self.assertLess(self.summary("r0")["row_bits"], 64)
+        self.succeed("local", "--job", self.job, "--out", "whole")
+        self.assertGreater(self.accuracy("r0/model.npz"), self.accuracy("whole/model.npz") - 0.1)
+
     def test_goes_on_with_an_adaptive_clip(self):
         self.prepare(re.sub(r"(?m)^clip = .*$", 'clip = "adaptive"\nfirst_clip = 4.0', JOB))
         self.check_charges(self.check_after_kills(kills=2, seed=7))

@@ -93,8 +93,21 @@ Sessions RunSession(Seed seed, const TrainingSettings& settings, const Sessions*
 
 const SessionHistory kLostThree{{.id = "ab", .from_start = true, .first = 0, .begun = 7}};
 
-TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
-  const TrainingSettings settings = DeterministicSettings();
+/// Of narrow rows: every record in each step, whoever draws it, at a rate that falls, so that what is dealt
+/// ahead depends on the step.
+TrainingSettings SettingsOfNarrowRows() {
+  TrainingSettings settings = DeterministicSettings();
+  settings.sampling = Sampling::kOwnerPoisson;
+  settings.expected_batch = 120;
+  settings.schedule.shape = RateShape::kLinear;
+  return settings;
+}
+
+class ResumedModelTest : public testing::TestWithParam<TrainingSettings (*)()> {};
+
+TEST_P(ResumedModelTest, IsThatOfARunThatWasNeverInterrupted) {
+  const TrainingSettings settings = GetParam()();
+  EXPECT_EQ(HasNarrowRows(MakeStepPlan(settings)), settings.sampling == Sampling::kOwnerPoisson);
   const auto whole = RunSession(Seed{1}, settings, nullptr, 0, {});
   for (const Session& party : whole)
     EXPECT_THAT(party.checkpoints,
@@ -118,6 +131,10 @@ TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, ResumedModelTest,
+                         testing::Values(&DeterministicSettings, &SettingsOfNarrowRows),
+                         [](const auto& info) { return info.index == 0 ? "Whole" : "Narrow"; });
 
 // Counts that were opened once are not opened again, nor charged again, but by a run that begins anew.
 TEST(Resumption, KeepsTheCountsThatItsClassWeightsFollowFrom) {

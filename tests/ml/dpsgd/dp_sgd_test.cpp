@@ -365,7 +365,12 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithMomentumAndASchedule) {
   TrainingSettings settings = PlanFor(Loss::kSquared).settings;
   settings.momentum = 0.9;
   settings.schedule = {.shape = RateShape::kCosine, .final_rate = 0.1};
-  CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  for (const Sampling sampling : {Sampling::kPublic, Sampling::kOwnerPoisson}) {
+    settings.sampling = sampling;
+    const StepPlan plan = MakeStepPlan(settings, GetParam());
+    EXPECT_EQ(HasNarrowRows(plan), sampling == Sampling::kOwnerPoisson);
+    CompareWithIntegers(plan);
+  }
 }
 
 TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
@@ -424,7 +429,11 @@ TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
   halves.settings.error_fraction_bits = 10;
   halves = MakeStepPlan(halves.settings, GetParam());
   EXPECT_EQ(halves.row_bits, 32);
-  for (const StepPlan& narrow : {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves}) {
+  StepPlan falling = PlanFor(Loss::kOneVsRest);
+  falling.settings.schedule.shape = RateShape::kLinear;
+  falling = MakeStepPlan(falling.settings, GetParam());
+  EXPECT_NE(MantissaAt(falling, 0), MantissaAt(falling, 3));
+  for (const StepPlan& narrow : {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves, falling}) {
     ASSERT_TRUE(HasNarrowRows(narrow));
     const OwnRecords records = MakeRecords(narrow.settings, 8, kRows - 4);
     const auto weights_of = [&](const StepPlan& plan) {

@@ -230,15 +230,18 @@ TEST(RowBits, AreTheFewestThatTheSigmoidTakes) {
 }
 
 TEST(RowBits, LeaveRoomForTheUpdatesShiftAndItsMantissa) {
-  TrainingSettings settings = SettingsFor(40);
-  settings.learning_rate = 1e-4;
-  const StepPlan slow = MakeStepPlan(settings);
-  EXPECT_EQ(slow.update_shift, 46);
-  EXPECT_EQ(slow.row_bits, 48);
-  settings.learning_rate = 5e-5;
-  const StepPlan slower = MakeStepPlan(settings);
-  EXPECT_EQ(slower.update_shift, 47);
-  EXPECT_EQ(slower.row_bits, 64) << "of 56 bits 8 are left, which the mantissa has no room in";
+  for (const auto shape : {RateShape::kConstant, RateShape::kCosine}) {
+    TrainingSettings settings = SettingsFor(40);
+    settings.schedule.shape = shape;
+    settings.learning_rate = 1e-4;
+    const StepPlan slow = MakeStepPlan(settings);
+    EXPECT_EQ(slow.update_shift, 46);
+    EXPECT_EQ(slow.row_bits, 48);
+    settings.learning_rate = 5e-5;
+    const StepPlan slower = MakeStepPlan(settings);
+    EXPECT_EQ(slower.update_shift, 47);
+    EXPECT_EQ(slower.row_bits, 64) << "of 56 bits 8 are left, which the mantissa has no room in";
+  }
 }
 
 // Of losses that truncate logits: what steps can grow them to.
@@ -266,7 +269,7 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
   };
   EXPECT_EQ(bits_with([](TrainingSettings&) {}), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }), 64);
-  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.schedule.shape = RateShape::kLinear; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.schedule.shape = RateShape::kLinear; }), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.hidden = {4}; }), 48);
   EXPECT_EQ(bits_with([](TrainingSettings& s) {
               s.hidden = {4};

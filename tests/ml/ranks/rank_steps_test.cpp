@@ -53,6 +53,7 @@ TEST(RankSteps, AddTheNoiseOfTheirSliceOnce) {
   constexpr int kRanks = 4;
   constexpr double kSigma = 2;
   const StepPlan plan = MakeStepPlan(settings);
+  ASSERT_TRUE(HasNarrowRows(plan));
   const LayerShape slice = SliceShape(plan, kRanks);
   const LayerShape shape = ShapeOfWeights(plan);
   std::mutex mutex;
@@ -145,6 +146,7 @@ TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
   settings.truncation = protocols::Rounding::kExact;
   settings.learning_rate = 1;
   settings.momentum = 0.5;
+  settings.schedule.shape = RateShape::kLinear;  // which what is dealt ahead to each lane follows
   settings.steps = 4;
   settings.expected_batch = 60;
   settings.max_batch_per_owner = 21;

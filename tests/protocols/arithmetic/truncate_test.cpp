@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "mpc/dealing/preprocessing.h"
 #include "protocols/arithmetic/multiply.h"
 #include "tests/support/protocol_test.h"
 
@@ -398,6 +400,62 @@ TEST_P(TruncateNarrowTest, RejectsALargerShiftOrFactorBeforeSending) {
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+}
+
+/// Runs by factors that fall as `factors` says, dealt so many runs ahead, of x modulo 2^40.
+std::vector<RingMatrix> TruncateByFactorsAhead(const RingMatrix& x, const std::vector<Word>& factors,
+                                               std::int64_t ahead, Rounding rounding) {
+  std::vector<RingMatrix> opened(factors.size(), RingMatrix::Zero(x.rows(), x.cols()));
+  const auto of_parties = RunParties(Seed{31}, [&](mpc::Context& party) {
+    const mpc::AdditiveShare shared = ToAdditive(InsecureDeal(party, x));
+    mpc::Preprocessing runs(party, {.runs = std::ssize(factors), .ahead = ahead, .rotate = true});
+    std::vector<RingMatrix> own;
+    for (std::size_t k = 0; k < factors.size(); ++k) {
+      const auto later = [factors, k](std::int64_t runs_later) {
+        return factors.at(k + static_cast<std::size_t>(runs_later));
+      };
+      runs.Run([&](mpc::Context& run) {
+        own.push_back(
+            TruncateNarrow(run, shared, 20, {.width = 40, .factor = factors[k], .later = later}, rounding)
+                .own());
+      });
+    }
+    return own;
+  });
+  for (const auto& own : of_parties) {
+    for (std::size_t k = 0; k < own.size(); ++k) opened[k] += own[k];
+  }
+  return opened;
+}
+
+TEST(TruncateNarrow, TruncatesByTheFactorOfEachRunHoweverFarAheadItIsDealt) {
+  const RingMatrix x =
+      mpc::Stacked(RandomSigned(46, 400, 3, 38), RingMatrix::Constant(5, 3, (Word{1} << 38) - 1));
+  const std::vector<Word> factors{Word{1} << 24, 4095, 4001, 700, 1, 1};
+  for (const std::int64_t ahead : {0, 1, 3}) {
+    const auto exact = TruncateByFactorsAhead(x, factors, ahead, Rounding::kExact);
+    const auto coins = TruncateByFactorsAhead(x, factors, ahead, Rounding::kStochastic);
+    for (std::size_t k = 0; k < factors.size(); ++k) {
+      EXPECT_TRUE((exact[k] == Floor(factors[k] * x, 20)).all()) << ahead << " ahead, run " << k;
+      CheckRounding(factors[k] * x, coins[k], 20);
+    }
+  }
+}
+
+TEST(TruncateNarrow, DealsNothingByALaterFactorThatHasNoRoom) {
+  const auto later = [](std::int64_t runs) { return (Word{1} << 24) + static_cast<Word>(runs); };
+  (void)RunParties(Seed{32}, [&](mpc::Context& party) {
+    mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = false});
+    const auto truncate = [&](mpc::Context& run) {
+      (void)TruncateNarrow(run, mpc::AdditiveShare(RingMatrix::Zero(4, 1)), 1,
+                           {.width = 40, .factor = Word{1} << 24, .later = later});
+    };
+    runs.Run(truncate);
+    if (party.self() == 2) {  // who deals, and waits for nobody
+      EXPECT_THROW(runs.Run(truncate), ContractError);
+    }
+    return 0;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, TruncateNarrowTest,
