@@ -20,15 +20,13 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-/// The weight of each row's class, 0 of a padding row, times 2^f, which is what labels have.
-ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
+/// The weight of each row's class times 2^f, which is what labels have. A padding row's label, 0, is that of
+/// the first of two classes, and of none of more; whatever its weight, the row itself is zero.
+ArithShare WeightsOfRows(const mpc::Context& party, const StepPlan& plan, const Batch& batch) {
   const std::vector<mpc::Word>& weights = plan.class_weights.of_class;
   const ArithShare& labels = batch.y.ring();
-  if (plan.columns == 1) {
-    const FixedShare& x = WholeRows(batch);
-    const mpc::Word of_mask_bits = weights[0] << (batch.y.frac_bits() - x.frac_bits());
-    return of_mask_bits * Columns(x.ring(), x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
-  }
+  if (plan.columns == 1)
+    return AddPublic(party, (weights[1] - weights[0]) * labels, weights[0] << batch.y.frac_bits());
   ArithShare sum = weights[0] * Columns(labels, 0, 1);
   for (std::size_t k = 1; k < weights.size(); ++k)
     sum = sum + weights[k] * Columns(labels, static_cast<Index>(k), 1);
@@ -94,7 +92,7 @@ FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Bat
                             const mpc::AdditiveShare& logits) {
   FixedShare errors = Errors(party, plan.activation, logits, batch.y);
   if (!plan.class_weights.of_class.empty())
-    errors = Weighted(party, plan, errors, WeightsOfRows(plan, batch), WeightShift(plan));
+    errors = Weighted(party, plan, errors, WeightsOfRows(party, plan, batch), WeightShift(plan));
   if (plan.record_weights.largest == 0) return errors;
   return Weighted(party, plan, errors, batch.weights, plan.record_weights.frac_bits);
 }

@@ -212,10 +212,9 @@ double SigmaAbove(const TrainingSettings& settings) {
 
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
-  const bool weighs_mask_bits = plan.columns == 1 && !plan.class_weights.of_class.empty();
   const bool passes_mask_bit_up = IsNetwork(plan) && plan.columns == 1;
-  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || weighs_mask_bits ||
-      passes_mask_bit_up || s.adaptive)
+  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || passes_mask_bit_up ||
+      s.adaptive)
     return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));

@@ -66,9 +66,9 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   mantissa below 2^(64 - w): the first step's, as a rate only falls.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
 /// Whole are rows that do not come afresh in each step, those of published clipping, those of two classes
-/// with weights or with hidden layers, whose mask bit is multiplied by weights, and all with an adaptive clip:
-/// what is dealt for the update depends on its learning rate, and is dealt before the clip is known. Those of
-/// a network, too, where its momentum would take more bytes than they save.
+/// with hidden layers, whose mask bit is multiplied by weights, and all with an adaptive clip: what is dealt
+/// for the update depends on its learning rate, and is dealt before the clip is known. Those of a network,
+/// too, where its momentum would take more bytes than they save.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

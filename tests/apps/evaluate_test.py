@@ -261,6 +261,7 @@ class Evaluate(ProgramTest):
         # From about a half to nearly all: the noise of twenty steps moves a logit by about 0.1.
         self.assertGreater(weighted["classes"][1]["recall"], even["classes"][1]["recall"] + 0.1)
         self.assertAlmostEqual(self.summary("weighted")["sensitivity"], self.summary("out")["sensitivity"], delta=1e-4)
+        self.assertEqual(*(self.summary(out)["row_bits"] for out in ("out", "weighted")))
 
     def test_balances_the_classes_by_noisy_counts(self):
         self.train("--set", "model.class_weights=balanced", "--set", "model.class_counts_sigma=0.05")

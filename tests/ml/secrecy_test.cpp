@@ -55,7 +55,8 @@ struct StepCase {
   std::vector<std::int64_t> hidden{};
   double momentum = 0;
   Sampling sampling = Sampling::kOwnerPoisson;
-  bool in_half_words = false;  ///< rows of 32 bits
+  bool in_half_words = false;           ///< rows of 32 bits
+  std::vector<double> class_weights{};  ///< of two classes
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
@@ -90,6 +91,11 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.hidden = GetParam().hidden;
   settings.momentum = GetParam().momentum;
   settings.sampling = GetParam().sampling;
+  if (!GetParam().class_weights.empty()) {
+    settings.features = 7;  // of one column: as many weights
+    settings.classes = 2;
+    settings.class_weights = GetParam().class_weights;
+  }
   if (GetParam().in_half_words) {
     settings.row_fraction_bits = 8;
     settings.error_fraction_bits = 10;
@@ -305,6 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
                     StepCase{.name = "WholeRows", .sampling = Sampling::kPublic},
                     StepCase{.name = "RowsOfHalfWords", .in_half_words = true},
+                    StepCase{.name = "WeighedClasses", .class_weights = {0.5, 1}},
                     StepCase{.name = "Squared", .loss = Loss::kSquared},
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},

@@ -96,7 +96,8 @@ class PlainIntegerStep {
     return static_cast<mpc::Word>(std::clamp(logit + mpc::Signed(added), -bound, bound));
   }
 
-  /// An error times the weight of its row's class, rounded down; padding rows weigh nothing.
+  /// An error times the weight of its row's class, rounded down; that of padding, which is multiplied by
+  /// zeros, is taken for 0.
   [[nodiscard]] mpc::Word ClassWeighted(mpc::Word error, mpc::Index row) const {
     const auto& weights = plan_.class_weights.of_class;
     if (weights.empty()) return error;

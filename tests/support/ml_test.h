@@ -136,6 +136,13 @@ inline ml::Batch KnownModulo(ml::Batch batch, int bits) {
   return batch;
 }
 
+/// DealBatch, as a step has it: of narrow rows no more is known than their bits.
+inline ml::Batch DealStepBatch(mpc::Context& party, const ml::StepPlan& plan, const ml::OwnRecords& records,
+                               std::int64_t height) {
+  ml::Batch batch = DealBatch(party, plan, records, height);
+  return HasNarrowRows(plan) ? KnownModulo(std::move(batch), plan.row_bits) : batch;
+}
+
 /// A party's part of no noise, for one step.
 inline mpc::RingMatrix NoNoise(const ml::StepPlan& plan) {
   const ml::LayerShape shape = ShapeOfWeights(plan);

@@ -304,7 +304,7 @@ void ExactStepTest::CompareWithIntegers(const StepPlan& plan) {
   const Outcome outcome = RunOn(
       Seed{8},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
+        return std::pair{DealStepBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
       },
       [&](mpc::Context& party, const auto& in) {
         TrainingState state = in.second;
@@ -388,7 +388,7 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {
     settings.classes = 2;
     settings.class_weights = {0.3, 1};
     const StepPlan weighed = MakeStepPlan(settings, GetParam());
-    EXPECT_FALSE(HasNarrowRows(weighed)) << "mask bits are multiplied by weights";
+    EXPECT_TRUE(HasNarrowRows(weighed));
     CompareWithIntegers(weighed);
   }
 }
@@ -433,15 +433,19 @@ TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
   falling.settings.schedule.shape = RateShape::kLinear;
   falling = MakeStepPlan(falling.settings, GetParam());
   EXPECT_NE(MantissaAt(falling, 0), MantissaAt(falling, 3));
-  for (const StepPlan& narrow : {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves, falling}) {
+  StepPlan weighed = PlanFor(Loss::kOneVsRest);
+  weighed.settings.classes = 2;
+  weighed.settings.class_weights = {0.3, 1};
+  weighed = MakeStepPlan(weighed.settings, GetParam());
+  for (const StepPlan& narrow :
+       {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves, falling, weighed}) {
     ASSERT_TRUE(HasNarrowRows(narrow));
     const OwnRecords records = MakeRecords(narrow.settings, 8, kRows - 4);
     const auto weights_of = [&](const StepPlan& plan) {
       return RunOn(
                  Seed{8},
                  [&](mpc::Context& party) {
-                   const Batch batch = DealBatch(party, plan, records, kRows);
-                   return std::pair{HasNarrowRows(plan) ? KnownModulo(batch, plan.row_bits) : batch,
+                   return std::pair{DealStepBatch(party, plan, records, kRows),
                                     DealStart(party, plan, NoNoise(plan))};
                  },
                  [&](mpc::Context& party, const auto& in) {

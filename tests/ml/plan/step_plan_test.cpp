@@ -283,7 +283,7 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
               s.classes = 2;
               s.class_weights = {1, 0.5};
             }),
-            64);
+            40);
 }
 
 /// What goes up the first layer, not what an upper layer or the sigmoid takes; and the gradient by itself.
