@@ -27,9 +27,11 @@ mpc::Cost ScaledCost(const StepPlan& plan, Index batch_rows) {
   return protocols::TruncateCost(batch_rows * plan.columns, kClipScaleBits, plan.settings.truncation);
 }
 
-mpc::Word OpenWithin(mpc::Context& party, const mpc::AdditiveShare& noisy) {
-  return protocols::Reveal(party, protocols::Reshare(party, noisy), protocols::ReleaseReason::kClipCounts)(0,
-                                                                                                           0);
+/// The count, signed.
+mpc::Word OpenWithin(mpc::Context& party, const StepPlan& plan, const mpc::AdditiveShare& noisy) {
+  const mpc::RingMatrix opened = protocols::Reveal(party, protocols::Reshare(party, CountToOpen(plan, noisy)),
+                                                   protocols::ReleaseReason::kClipCounts);
+  return static_cast<mpc::Word>(mpc::Signed(opened(0, 0)) >> (64 - plan.row_bits));
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ AdaptivelyClipped ClipAdaptively(mpc::Context& party, const StepPlan& plan, cons
 }
 
 mpc::AdditiveShare SignedMasks(mpc::Context& party, const Batch& batch, const mpc::ArithShare& within) {
-  const mpc::ArithShare mask = Columns(WholeRows(batch).ring(), batch.x.cols() - 1, 1);
+  const mpc::ArithShare mask = MaskBits(batch);
   return protocols::LocalProduct(party, mask, mpc::Word{2} * within) + ToAdditive(-mask);
 }
 
@@ -63,6 +65,10 @@ mpc::Cost AdaptiveGradientCost(const StepPlan& plan, Index batch_rows) {
   return Then(Then(errors, factors), TimesFactorsCost(plan, batch_rows));
 }
 
+mpc::AdditiveShare CountToOpen(const StepPlan& plan, const mpc::AdditiveShare& noisy) {
+  return (mpc::Word{1} << (64 - plan.row_bits)) * noisy;
+}
+
 StepNoise ClipCountNoise(const StepPlan& plan, double sigma, RandomStream& stream) {
   StepNoise noise(1, 1);
   if (sigma == 0) return noise;
@@ -80,7 +86,9 @@ AdaptiveStepResult AdaptiveStep(mpc::Context& party, const StepPlan& plan, const
       [&](mpc::Context& branch) {
         return ApplyUpdate(branch, plan, state, AddNoise(sums.gradient, own_noise.gradient));
       },
-      [&](mpc::Context& branch) { return OpenWithin(branch, AddNoise(sums.within, own_noise.within)); });
+      [&](mpc::Context& branch) {
+        return OpenWithin(branch, plan, AddNoise(sums.within, own_noise.within));
+      });
   const int bits = RowFractionBits(plan.settings);
   next.clip_at = NextClip(plan.settings, plan.grid, clip_at, within, bits);
   return {.state = std::move(next), .within = std::ldexp(static_cast<double>(mpc::Signed(within)), -bits)};

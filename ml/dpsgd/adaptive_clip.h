@@ -12,7 +12,7 @@ namespace trefoil::ml {
 struct ClippedSums {
   mpc::AdditiveShare gradient;  ///< of gradients times C / C_k, clipped to C; of ShapeOfWeights, as Gradient
   /// 1 x 1: records whose gradient is within C_k less those whose is not, in units of 2^-RowFractionBits, as
-  /// mask bits have them.
+  /// mask bits have them, and, as they are, modulo 2^row_bits.
   mpc::AdditiveShare within;
 };
 
@@ -26,7 +26,7 @@ struct AdaptivelyClipped {
 [[nodiscard]] AdaptivelyClipped ClipAdaptively(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                                const mpc::FixedShare& errors, int clip_at);
 
-/// What a batch's rows add to `within`, each 1 or -1 times its mask bit, B x 1; local.
+/// What a batch's rows add to `within`, each 1 or -1 times its mask bit, B x 1, modulo 2^row_bits; local.
 [[nodiscard]] mpc::AdditiveShare SignedMasks(mpc::Context& party, const Batch& batch,
                                              const mpc::ArithShare& within);
 
@@ -36,6 +36,10 @@ struct AdaptivelyClipped {
 [[nodiscard]] ClippedSums AdaptiveGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                            const mpc::FixedShare& weights, int clip_at);
 [[nodiscard]] mpc::Cost AdaptiveGradientCost(const StepPlan& plan, mpc::Index batch_rows);
+
+/// A noisy `within` as it may be opened: in the top row_bits of a word, with zeros below. What its parts have
+/// above row_bits says something of shares.
+[[nodiscard]] mpc::AdditiveShare CountToOpen(const StepPlan& plan, const mpc::AdditiveShare& noisy);
 
 /// This party's noise on a step's `within`, 1 x 1: of ClipCountVariance, or, where sigma is 0, none.
 [[nodiscard]] StepNoise ClipCountNoise(const StepPlan& plan, double sigma, RandomStream& stream);

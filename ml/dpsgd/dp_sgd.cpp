@@ -51,6 +51,9 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
     return protocols::Truncate(party, mantissa * noisy_sum + kept, plan.update_shift,
                                protocols::Range::kSigned, rounding);
   }
+  if (plan.settings.adaptive)
+    return protocols::TruncateLifted(party, noisy_sum, plan.row_bits, mantissa,
+                                     plan.momentum_factor * velocity, plan.update_shift, rounding);
   // The sum is known modulo 2^k alone, so that nothing can be added to it before it is opened.
   const protocols::NarrowFactor factor{
       .width = plan.update_bits, .factor = mantissa, .later = MantissasFrom(plan, state.step)};
@@ -86,6 +89,11 @@ FixedShare Weighted(mpc::Context& party, const StepPlan& plan, const FixedShare&
 const FixedShare& WholeRows(const Batch& batch) {
   Require(!batch.narrow_x, "WholeRows: rows in words");
   return batch.x;
+}
+
+ArithShare MaskBits(const Batch& batch) {
+  if (batch.narrow_x) return WidenedColumn(*batch.narrow_x, batch.narrow_x->cols() - 1);
+  return Columns(batch.x.ring(), batch.x.cols() - 1, 1);
 }
 
 FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
@@ -165,6 +173,8 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
 
 mpc::Cost ApplyUpdateCost(const StepPlan& plan, Index entries) {
   const protocols::Rounding rounding = plan.settings.truncation;
+  if (HasNarrowRows(plan) && plan.settings.adaptive)
+    return protocols::TruncateLiftedCost(entries, plan.update_shift, rounding, plan.row_bits);
   const mpc::Cost of_sum =
       protocols::TruncateNarrowCost(entries, plan.update_shift, rounding, plan.update_bits);
   if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;

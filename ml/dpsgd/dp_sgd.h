@@ -27,6 +27,9 @@ struct Batch {
 /// x, for what does not work on narrow rows. Throws ContractError where the batch has these.
 [[nodiscard]] const mpc::FixedShare& WholeRows(const Batch& batch);
 
+/// The rows' mask bits, B x 1, at the rows' scale; of narrow rows modulo 2^row_bits.
+[[nodiscard]] mpc::ArithShare MaskBits(const Batch& batch);
+
 /// What a training carries from one step to the next.
 struct TrainingState {
   mpc::FixedShare weights;       ///< W: of ShapeOfWeights
@@ -77,7 +80,8 @@ struct TrainingState {
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
 /// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
-/// without. Where rows are narrow, both terms are truncated apart, beside each other: no round more.
+/// without. Where rows are narrow, both terms are truncated apart, beside each other: no round more. With an
+/// adaptive clip, whose rate is not known when steps are dealt, the sum is lifted first: a round more.
 /// Post-processing. Entry by entry, so that `state` and the sum may be some of the entries alone.
 /// Cost: ApplyUpdateCost, of so many entries.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,

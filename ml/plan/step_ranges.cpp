@@ -78,9 +78,18 @@ int BitsOfRowProducts(const StepPlan& plan, double sigma) {
   return BitsAbove(std::ldexp(RowProductRange(plan, sigma), product_bits)) + 2;
 }
 
-/// The bits that the noisy gradient sum is opened in.
+/// The bits that the count of an adaptive clip is opened in, with its sign.
+int BitsOfClipCount(const StepPlan& plan) {
+  const auto rows = static_cast<double>(LargestBatch(plan.settings));
+  const double noise = kNoiseTail * 3 * ClipCountMultiplier(plan.settings);
+  return BitsAbove(std::ldexp(rows + noise, RowFractionBits(plan.settings))) + 1;
+}
+
+/// The bits that the noisy gradient sum is opened in; with an adaptive clip, whose sum is lifted before it is
+/// shifted, and the count of records beside it.
 int BitsOfGradient(const StepPlan& plan, double sigma) {
-  return std::max(BitsAbove(GradientRange(plan, sigma)), plan.update_shift) + 2;
+  const int of_update = plan.settings.adaptive ? BitsOfClipCount(plan) : plan.update_shift + 2;
+  return std::max(BitsAbove(GradientRange(plan, sigma)) + 2, of_update);
 }
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
@@ -184,8 +193,8 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
   // A velocity is rounded, by less than a unit of the weights, before it enters the next.
-  // Behind narrow rows its two parts are rounded apart.
-  const int roundings = HasNarrowRows(plan) ? 2 : 1;
+  // Behind narrow rows its two parts are rounded apart, but with an adaptive clip.
+  const int roundings = HasNarrowRows(plan) && !plan.settings.adaptive ? 2 : 1;
   const double rounding = plan.settings.momentum > 0 ? std::ldexp(roundings, plan.update_shift) : 0;
   const auto fits = [&](double noise) {
     const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);
@@ -213,15 +222,14 @@ double SigmaAbove(const TrainingSettings& settings) {
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
   const bool passes_mask_bit_up = IsNetwork(plan) && plan.columns == 1;
-  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || passes_mask_bit_up ||
-      s.adaptive)
+  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || passes_mask_bit_up)
     return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
   const int opened = IsNetwork(plan) ? of_gradient : bits;
+  if (std::max(bits, opened) >= kWordBits) return kWordBits;
   // No later step's mantissa is larger: a rate falls from the first one's.
-  const bool fits = std::max(bits, opened) < kWordBits &&
-                    plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
+  const bool fits = s.adaptive || plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
   return fits && SavesMoreThanMomentumTakes(plan, bits) ? bits : kWordBits;
 }
 

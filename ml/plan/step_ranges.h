@@ -63,12 +63,13 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   what a linear model's sigmoid takes of Z:  s_x + f + log2 P <= k; elsewhere |Z| < 2^(k - 2), for utility
 ///   alone;
 ///   what the update takes of G:   |G| < 2^(w - 2), d <= w - 2, w <= k + RowShift(), and the learning rate's
-///   mantissa below 2^(64 - w): the first step's, as a rate only falls.
+///   mantissa below 2^(64 - w): the first step's, as a rate only falls;
+///   with an adaptive clip, whose update lifts G to words first, in place of the last two |n| < 2^(k - 1), n
+///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
-/// Whole are rows that do not come afresh in each step, those of published clipping, those of two classes
-/// with hidden layers, whose mask bit is multiplied by weights, and all with an adaptive clip: what is dealt
-/// for the update depends on its learning rate, and is dealt before the clip is known. Those of a network,
-/// too, where its momentum would take more bytes than they save.
+/// Whole are rows that do not come afresh in each step, those of published clipping, and those of two classes
+/// with hidden layers, whose mask bit is multiplied by weights. Those of a network, too, where its momentum
+/// would take more bytes than they save.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

@@ -4,6 +4,7 @@
 
 #include "mpc/narrow/packed_matrix.h"
 #include "mpc/ring.h"
+#include "mpc/share.h"
 
 namespace trefoil::mpc {
 
@@ -30,5 +31,9 @@ class PackedShare {
   Index cols_ = 0;
   std::vector<Block> blocks_;
 };
+
+/// A column as a sharing modulo 2^width whose numbers are words below it: it is right modulo 2^width, and so
+/// are products with it. Pre: there is such a column.
+[[nodiscard]] ArithShare WidenedColumn(const PackedShare& x, Index col);
 
 }  // namespace trefoil::mpc

@@ -49,8 +49,9 @@ void RequireBits(int bits, int width = 64, Word factor = 1) {
 }
 
 Division Division::OfRun(std::int64_t runs_later) const {
+  if (!later) return *this;
   Division division = *this;
-  if (later) division.factor = later(runs_later);
+  division.factor = later(runs_later);
   RequireBits(bits, width, division.factor);
   return division;
 }
@@ -197,6 +198,26 @@ mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x,
                         });
 }
 
+mpc::ArithShare TruncateLifted(mpc::Context& party, const mpc::AdditiveShare& x, int width, Word factor,
+                               const mpc::ArithShare& y, int bits, Rounding rounding) {
+  RequireBits(bits);
+  Require(width >= 2 && width < 64, "TruncateLifted: a width of 2 to 63 bits");
+  // Divided by one, so that nothing is rounded: A's and B's halves of x itself, modulo 2^64.
+  const Division lift{0, Range::kSigned, Rounding::kStochastic, width};
+  MaskedOpening opening(party);
+  const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
+  MaskedOpening::Part part = opening.BeginOpen(x, lift.offset(), mask, width);
+  const DealtDcf dealt = DealQuotients(opening, lift, x.rows(), x.cols());
+  const RingMatrix c = opening.FinishOpen(std::move(part));
+  RingMatrix half;
+  if (!opening.dealer()) {
+    // As in a masked opening of y, A has its two components, and B the third.
+    half = factor * HalfOfQuotient(opening, c, dealt.half, lift) + y.next();
+    if (opening.first()) half += y.own();
+  }
+  return TruncatePair(opening, half, x.rows(), x.cols(), bits, rounding);
+}
+
 mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols,
                              int bits, Rounding rounding, int width) {
   RequireBits(bits, width);
@@ -227,6 +248,12 @@ mpc::Cost TruncateNarrowCost(Index count, int bits, Rounding rounding, int width
   const mpc::Cost opening = OpeningOfSumCost(mpc::PackedBytes(width, count));
   const mpc::Cost resharing = PairExchangeCost(8 * static_cast<std::uint64_t>(count));
   return Then(Then(DealingCost(count, bits, rounding), opening), resharing).WithTurn();
+}
+
+mpc::Cost TruncateLiftedCost(Index count, int bits, Rounding rounding, int width) {
+  const mpc::Cost lifting =
+      Then(DealingCost(count, bits, Rounding::kStochastic), OpeningOfSumCost(mpc::PackedBytes(width, count)));
+  return Then(lifting, TruncatePairCost(count, bits, rounding, 64));
 }
 
 mpc::Cost TruncateProductCost(Index count) { return TruncateProductCost(count, 1, Rounding::kStochastic); }

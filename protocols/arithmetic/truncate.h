@@ -76,6 +76,16 @@ struct NarrowFactor {
                                              Rounding rounding = Rounding::kStochastic);
 [[nodiscard]] mpc::Cost TruncateNarrowCost(mpc::Index count, int bits, Rounding rounding, int width);
 
+/// Truncates factor x + y, for x as in TruncateNarrow and y shared modulo 2^64, by a factor that need not be
+/// known when it is dealt: what A and B open of x lifts to the ring first. Rounded once.
+/// Pre:    2 <= width < 64; |x| < 2^(width - 2); 1 <= bits <= 62; |factor x + y| < 2^62.
+/// Cost:   TruncateLiftedCost: a round more than TruncateNarrow, and 4 words an element, 2 of them offline.
+/// Throws: as Truncate.
+[[nodiscard]] mpc::ArithShare TruncateLifted(mpc::Context& party, const mpc::AdditiveShare& x, int width,
+                                             mpc::Word factor, const mpc::ArithShare& y, int bits,
+                                             Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost TruncateLiftedCost(mpc::Index count, int bits, Rounding rounding, int width);
+
 /// Truncates a matrix of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the dealer),
 /// with the same roles. Halves are numbers modulo 2^width: of a word only the low `width` bits matter, and
 /// only these are opened; the result is shared modulo 2^64.

@@ -215,6 +215,15 @@ std::vector<Entry> TruncationEntries(Rounding rounding) {
          return TruncateNarrow(p, ToAdditive(x), s.fraction_bits, {.width = s.width, .factor = kFactor},
                                s.rounding);
        })},
+      {.name = "truncate_lifted" + suffix,
+       .row = {"truncate a product modulo 2^40 and a number" + how, "`TruncateLifted`", "element",
+               Section("Truncation"), sees(kSeesOpeningOfProduct), error},
+       .size = {.width = 40, .input_bits = 38, .rounding = rounding},
+       .cost =
+           [](const Size& s) { return TruncateLiftedCost(s.count, s.fraction_bits, s.rounding, s.width); },
+       .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
+         return TruncateLifted(p, ToAdditive(x), s.width, kFactor, x, s.fraction_bits, s.rounding);
+       })},
       {.name = "matmul" + suffix,
        .row = {"truncate a matrix product" + how, "`MatMulTruncate`", "element of the result",
                Section("Truncation"), sees(kSeesOpeningOfProduct), error},

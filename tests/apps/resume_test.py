@@ -166,6 +166,7 @@ class Resume(ProgramTest):
         self.prepare(re.sub(r"(?m)^clip = .*$", 'clip = "adaptive"\nfirst_clip = 4.0', JOB))
         self.check_charges(self.check_after_kills(kills=2, seed=7))
         self.assertEqual({event["clip_count_sigma"] for event in self.record(0)["events"]}, {4.5})
+        self.assertLess(self.summary("r0")["row_bits"], 64)
         clips = {self.summary(f"r{party}")["last_clip"] for party in PARTIES}
         self.assertEqual(len(clips), 1)
         self.assertLess(clips.pop(), 3.5)  # no gradient is so long; from 4 down by 0.1 of its logarithm a step

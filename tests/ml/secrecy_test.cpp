@@ -119,13 +119,18 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   ExpectUniformViews(step, 41, plan.settings.fraction_bits);
 }
 
-/// What a step on an adaptive clip does before anything of it is opened.
-TEST(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+/// All of a step on an adaptive clip but the opening of its count, on narrow rows and on whole ones.
+class AdaptiveClipSecrecy : public testing::TestWithParam<Sampling> {};
+
+TEST_P(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   TrainingSettings settings = SmallSettings();
   settings.features = 1;
   settings.classes = 4;
+  settings.sampling = GetParam();
+  if (settings.sampling == Sampling::kFull) settings.expected_batch = 120;
   settings.adaptive.emplace();
   const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_EQ(HasNarrowRows(plan), settings.sampling == Sampling::kOwnerPoisson);
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
@@ -133,12 +138,21 @@ TEST(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     const mpc::FixedShare weights(
         InOneComponent(party, RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret)),
         plan.settings.fraction_bits);
-    const auto sums = AdaptiveGradient(party, plan, ToBatch(plan, InOneComponent(party, all)), weights, -50);
-    (void)protocols::Reshare(party, sums.within);
+    Batch batch = ToBatch(plan, InOneComponent(party, all));
+    if (HasNarrowRows(plan)) batch = KnownModulo(std::move(batch), plan.row_bits);
+    const auto sums = AdaptiveGradient(party, plan, batch, weights, -50);
+    (void)protocols::Reshare(party, CountToOpen(plan, sums.within));
+    TrainingState start = StartFrom(weights);
+    start.velocity = weights;
+    start.clip_at = -50;
+    (void)ApplyUpdate(party, plan, start, sums.gradient);
     return protocols::Output{};
   };
   ExpectUniformViews(step, 53, plan.settings.fraction_bits);
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, AdaptiveClipSecrecy,
+                         testing::Values(Sampling::kOwnerPoisson, Sampling::kFull));
 
 /// What evaluation, validation and predictions do to records before their result is opened.
 TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "ml/plan/step_privacy.h"
@@ -25,9 +27,19 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 constexpr Index kRows = 40;
 constexpr int kSteps = 8;
 
-/// Of exact truncation and the squared loss, so that a step is plain integer arithmetic.
-TrainingSettings ExactSettings(int classes) {
+/// Of narrow rows with the one, of whole rows with the other.
+constexpr std::array kSamplings{Sampling::kOwnerPoisson, Sampling::kFull};
+
+TrainingSettings SmallSettingsOf(Sampling sampling) {
   TrainingSettings settings = SmallSettings();
+  settings.sampling = sampling;
+  if (sampling == Sampling::kFull) settings.expected_batch = 120;
+  return settings;
+}
+
+/// Of exact truncation and the squared loss, so that a step is plain integer arithmetic.
+TrainingSettings ExactSettings(Sampling sampling, int classes) {
+  TrainingSettings settings = SmallSettingsOf(sampling);
   settings.classes = classes;
   settings.loss = Loss::kSquared;
   settings.logit_bound = 4;
@@ -49,19 +61,24 @@ RingMatrix CountNoiseOf(int self, int step) {
   return RandomSigned(static_cast<std::uint64_t>(400 + 3 * step + self), 1, 1, 18);
 }
 
-class AdaptiveStepTest : public testing::TestWithParam<Form> {};
+class AdaptiveStepTest : public testing::TestWithParam<std::tuple<Sampling, Form>> {
+ protected:
+  [[nodiscard]] static Sampling sampling() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static Form form() { return std::get<1>(GetParam()); }
+};
 
 // Weights and every clip, given the same noise, bit for bit.
 TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
   for (const int classes : {2, 3}) {
-    const StepPlan plan = MakeStepPlan(ExactSettings(classes), GetParam());
+    const StepPlan plan = MakeStepPlan(ExactSettings(sampling(), classes), form());
+    EXPECT_EQ(HasNarrowRows(plan), sampling() == Sampling::kOwnerPoisson);
     const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
     std::array<std::vector<int>, 3> clips;
     std::array<std::vector<double>, 3> counts;
     const Outcome outcome = RunOn(
         Seed{8},
         [&](mpc::Context& party) {
-          return std::pair{DealBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
+          return std::pair{DealStepBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
         },
         [&](mpc::Context& party, const auto& in) {
           TrainingState state = in.second;
@@ -108,10 +125,11 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
 
 TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
   for (const auto rounding : {Rounding::kStochastic, Rounding::kExact}) {
-    TrainingSettings settings = SmallSettings();
+    TrainingSettings settings = SmallSettingsOf(sampling());
+    settings.momentum = 0.5;
     settings.truncation = rounding;
     settings.adaptive.emplace();
-    const StepPlan plan = MakeStepPlan(settings, GetParam());
+    const StepPlan plan = MakeStepPlan(settings, form());
     const OwnRecords records = MakeRecords(settings, 1, 20);
     const RingMatrix none = RingMatrix::Zero(1, 1);
     const Outcome outcome = RunOn(
@@ -119,7 +137,7 @@ TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
         [&](mpc::Context& party) {
           TrainingState state = DealStart(party, plan, NoNoise(plan));
           state.clip_at = 10;
-          return std::pair{DealBatch(party, plan, records, 24), state};
+          return std::pair{DealStepBatch(party, plan, records, 24), state};
         },
         [&](mpc::Context& party, const auto& in) {
           return AdaptiveStep(party, plan, in.first, in.second, {.gradient = NoNoise(plan), .within = none})
@@ -129,27 +147,45 @@ TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, AdaptiveStepTest, testing::Values(Form::kBulk, Form::kLatency));
+INSTANTIATE_TEST_SUITE_P(Forms, AdaptiveStepTest,
+                         testing::Combine(testing::ValuesIn(kSamplings),
+                                          testing::Values(Form::kBulk, Form::kLatency)));
 
 // A batch of padding alone counts nothing, wherever the clip is: what opens is noise.
 TEST(AdaptiveGradient, CountsNothingOfPadding) {
+  for (const Sampling sampling : kSamplings) {
+    TrainingSettings settings = SmallSettingsOf(sampling);
+    settings.adaptive.emplace();
+    const StepPlan plan = MakeStepPlan(settings);
+    const OwnRecords none = MakeRecords(settings, 1, 0);
+    const RingMatrix weights = RandomSigned(2, settings.features + 1, plan.columns, 17);
+    const Outcome outcome = RunOn(
+        Seed{2},
+        [&](mpc::Context& party) {
+          return std::pair{DealStepBatch(party, plan, none, 16), DealStart(party, plan, weights)};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          const auto sums = AdaptiveGradient(party, plan, in.first, in.second.weights, -kClipReach);
+          return protocols::Reshare(
+              party, mpc::AdditiveShare(mpc::Stacked(
+                         mpc::Reshaped(sums.gradient.part(), NoNoise(plan).size(), 1), sums.within.part())));
+        });
+    EXPECT_TRUE((Reduced(outcome.value, plan.row_bits) == 0).all());
+  }
+}
+
+// What is above the bits of rows is of shares, and is not to be opened.
+TEST(CountToOpen, LeavesNothingOfWhatIsAboveTheBitsOfRows) {
   TrainingSettings settings = SmallSettings();
   settings.adaptive.emplace();
   const StepPlan plan = MakeStepPlan(settings);
-  const OwnRecords none = MakeRecords(settings, 1, 0);
-  const RingMatrix weights = RandomSigned(2, settings.features + 1, plan.columns, 17);
-  const Outcome outcome = RunOn(
-      Seed{2},
-      [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, none, 16), DealStart(party, plan, weights)};
-      },
-      [&](mpc::Context& party, const auto& in) {
-        const auto sums = AdaptiveGradient(party, plan, in.first, in.second.weights, -kClipReach);
-        return protocols::Reshare(
-            party, mpc::AdditiveShare(mpc::Stacked(
-                       mpc::Reshaped(sums.gradient.part(), NoNoise(plan).size(), 1), sums.within.part())));
-      });
-  EXPECT_TRUE((outcome.value == 0).all());
+  ASSERT_EQ(plan.row_bits, 40);
+  const Word part = 0x1234'56ff'ffff'fff9;
+  const mpc::AdditiveShare noisy(RingMatrix::Constant(1, 1, part));
+  EXPECT_EQ(CountToOpen(plan, noisy).part()(0, 0), part << 24);
+  settings.sampling = Sampling::kFull;
+  settings.expected_batch = 120;
+  EXPECT_EQ(CountToOpen(MakeStepPlan(settings), noisy).part()(0, 0), part);
 }
 
 TEST(ClipCountNoise, HasTheVarianceThatIsChargedAndNoneWithoutNoise) {

@@ -414,6 +414,22 @@ TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
   EXPECT_THROW((void)WholeRows(KnownModulo(std::move(batch), 40)), ContractError);
 }
 
+TEST(MaskBits, AreTheRowsLastColumnOfWholeRowsAndOfNarrowOnes) {
+  const RingMatrix x = RandomWords(3, 50, 3);
+  for (const bool narrow : {false, true}) {
+    const Outcome outcome = RunOn(
+        Seed{3},
+        [&](mpc::Context& party) {
+          Batch batch;
+          batch.x = mpc::FixedShare(InsecureDeal(party, x), 16);
+          return narrow ? KnownModulo(std::move(batch), 40) : batch;
+        },
+        [](mpc::Context&, const Batch& batch) { return MaskBits(batch); });
+    const int bits = narrow ? 40 : 64;
+    EXPECT_TRUE((Reduced(outcome.value, bits) == Reduced(x.col(2), bits)).all());
+  }
+}
+
 /// The plan as it is for whole rows.
 StepPlan Whole(StepPlan plan) {
   plan.row_bits = 64;

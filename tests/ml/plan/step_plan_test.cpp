@@ -279,6 +279,7 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
       << "its mask bits go up";
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.clipping = Clipping::kPublished; }), 64);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.class_weights = {1, 2, 1}; }), 40);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.adaptive.emplace(); }), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) {
               s.classes = 2;
               s.class_weights = {1, 0.5};
@@ -380,6 +381,28 @@ TEST(RowBits, OfANetworkWithMomentumAreFewerOnlyWhereThatSavesBytes) {
   settings.rows = {99, 0, 0};
   settings.max_batch_per_owner = 99;
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "99 x 7 x 3 bytes";
+}
+
+// 120 records and as many deviations of twice sigma_b, in units of 2^-16, are below 2^39, or are not.
+TEST(RowBits, LeaveRoomForTheCountOfAnAdaptiveClip) {
+  TrainingSettings settings = SmallSettings();
+  settings.adaptive = AdaptiveClip{.count_sigma = 34'952};
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.adaptive->count_sigma = 34'953;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
+}
+
+// Neither the shift nor the mantissa takes room there: its sum is lifted first.
+TEST(RowBits, AskNothingOfALearningRateThatFollowsAnAdaptiveClip) {
+  TrainingSettings settings = SettingsFor(128);
+  settings.adaptive.emplace();
+  const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_EQ(plan.row_bits, 48);
+  EXPECT_GE(plan.step_size.mantissa, std::uint64_t{1} << (64 - 48));
+  settings.learning_rate = 1e-5;
+  const StepPlan slow = MakeStepPlan(settings);
+  EXPECT_EQ(slow.row_bits, 48);
+  EXPECT_GT(slow.update_shift, 46);
 }
 
 TEST(RowBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {

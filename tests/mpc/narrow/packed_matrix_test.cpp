@@ -76,5 +76,18 @@ TEST(PackedShare, RefusesComponentsOfOtherShapes) {
   EXPECT_THROW((void)PackedShare(4, {{.rows = 2, .own = {}, .next = x}}), ContractError);
 }
 
+TEST(PackedShare, GivesAColumnOfAllItsBlocksInWordsAndZerosWhereAComponentIsNone) {
+  const RingMatrix x = RandomWords(5, 7, 3);
+  const RingMatrix y = RandomWords(6, 7, 3);
+  const PackedShare share(
+      3, {{.rows = 4, .own = Packed(x.topRows(4), 40), .next = {}},
+          {.rows = 3, .own = Packed(x.bottomRows(3), 40), .next = Packed(y.bottomRows(3), 40)}});
+  const ArithShare column = WidenedColumn(share, 1);
+  EXPECT_TRUE((column.own() == Reduced(x.col(1), 40)).all());
+  EXPECT_TRUE((column.next().topRows(4) == 0).all());
+  EXPECT_TRUE((column.next().bottomRows(3) == Reduced(y.col(1).bottomRows(3), 40)).all());
+  EXPECT_THROW((void)WidenedColumn(share, 3), ContractError);
+}
+
 }  // namespace
 }  // namespace trefoil::mpc

@@ -471,6 +471,85 @@ TEST(TruncateNarrowCost, OpensNoMoreThanTheWidth) {
   EXPECT_EQ(whole.rounds(), narrow.rounds());
 }
 
+/// A truncation of a multiple of what is shared modulo 2^width and of y; the upper bits of its parts are
+/// anything.
+Outcome TruncateLiftedOf(const NarrowCase& c, const RingMatrix& x, const RingMatrix& y, int bits,
+                         Rounding rounding) {
+  const RingMatrix above =
+      RandomWords(47, x.rows(), x.cols()).unaryExpr([&c](Word word) { return word << c.width; });
+  return RunOn(
+      Seed{33},
+      [&](mpc::Context& party) {
+        return std::pair{ToAdditive(InsecureDeal(party, x + above)), InsecureDeal(party, y)};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        return TruncateLifted(party, in.first, c.width, c.factor, in.second, bits, rounding);
+      });
+}
+
+class TruncateLiftedTest : public testing::TestWithParam<NarrowCase> {};
+
+TEST_P(TruncateLiftedTest, TruncatesTheSumUpToTheEdgesOfItsRangesAtTheDeclaredCost) {
+  const auto [width, factor] = GetParam();
+  const std::int64_t edge = (std::int64_t{1} << (width - 2)) - 1;
+  const RingMatrix x = mpc::Stacked(RandomSigned(48, 400, 3, width - 2),
+                                    mpc::Reshaped(Column(std::vector<std::int64_t>(600, edge)), 200, 3));
+  const RingMatrix random = RandomSigned(49, x.rows(), x.cols(), 61);
+  // All that the largest multiple leaves of the range.
+  const Word rest = (Word{1} << 62) - 1 - factor * static_cast<Word>(edge);
+  const RingMatrix most = RingMatrix::Constant(x.rows(), x.cols(), rest);
+  for (const int bits : {1, 30, 62}) {
+    for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+      for (const RingMatrix& y :
+           {RingMatrix(random.unaryExpr([rest](Word word) { return Word{0} + word % (rest + 1); })), most,
+            RingMatrix(-most)}) {
+        const RingMatrix sum = factor * numbers + y;
+        const Outcome coins = TruncateLiftedOf(GetParam(), numbers, y, bits, Rounding::kStochastic);
+        EXPECT_EQ(coins.cost, Figures(TruncateLiftedCost(x.size(), bits, Rounding::kStochastic, width)));
+        CheckRounding(sum, coins.value, bits);
+        const Outcome exact = TruncateLiftedOf(GetParam(), numbers, y, bits, Rounding::kExact);
+        EXPECT_EQ(exact.cost, Figures(TruncateLiftedCost(x.size(), bits, Rounding::kExact, width)));
+        EXPECT_TRUE((exact.value == Floor(sum, bits)).all()) << "by " << bits;
+      }
+    }
+  }
+}
+
+/// One bit short, as of pairs.
+TEST_P(TruncateLiftedTest, IsWrongBeyondItsRange) {
+  const auto [width, factor] = GetParam();
+  const RingMatrix x = RingMatrix::Constant(1000, 1, Word{3} << (width - 3));
+  const RingMatrix zero = RingMatrix::Zero(1000, 1);
+  for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+    const Outcome exact = TruncateLiftedOf({width, 1}, numbers, zero, 1, Rounding::kExact);
+    EXPECT_FALSE((exact.value == Floor(numbers, 1)).all());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, TruncateLiftedTest,
+                         testing::Values(NarrowCase{8, 1}, NarrowCase{8, (Word{1} << 55) + 1},
+                                         NarrowCase{32, 262'143}, NarrowCase{40, 4095}, NarrowCase{48, 8191},
+                                         NarrowCase{63, 1}));
+
+TEST(TruncateLifted, RejectsWordsAndAShiftOf63BeforeSending) {
+  const auto sent = RunParties(Seed{34}, [](mpc::Context& party) {
+    const mpc::AdditiveShare x(RingMatrix::Zero(4, 1));
+    const auto y = mpc::ArithShare::Zero(4, 1);
+    EXPECT_THROW((void)TruncateLifted(party, x, 64, 1, y, 1), ContractError);
+    EXPECT_THROW((void)TruncateLifted(party, x, 1, 1, y, 1), ContractError);
+    EXPECT_THROW((void)TruncateLifted(party, x, 40, 1, y, 63), ContractError);
+    return party.transport().counters().messages;
+  });
+  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+}
+
+TEST(TruncateLiftedCost, IsARoundAndFourWordsMoreThanOfAFactorThatIsDealt) {
+  const mpc::Cost dealt = TruncateNarrowCost(10, 14, Rounding::kStochastic, 40);
+  const mpc::Cost lifted = TruncateLiftedCost(10, 14, Rounding::kStochastic, 40);
+  EXPECT_EQ(lifted.rounds(), dealt.rounds() + 1);
+  EXPECT_EQ(lifted.bytes_of_all() - dealt.bytes_of_all(), 4U * 8 * 10);
+}
+
 TEST(TruncateExact, RejectsAShiftOf63BeforeSending) {
   const auto sent = RunParties(Seed{26}, [](mpc::Context& party) {
     const auto x = InsecureDeal(party, RingMatrix::Constant(4, 1, 5));
