@@ -482,7 +482,7 @@ RingMatrix ErrorsOf(const StepPlan& plan, const OwnRecords& records, const RingM
   return RunOn(
              Seed{9},
              [&](mpc::Context& party) {
-               return std::pair{KnownModulo(DealBatch(party, plan, records, kRows), bits),
+               return std::pair{KnownModulo(DealBatch(party, plan, records, records.x.rows()), bits),
                                 InsecureDeal(party, weights)};
              },
              [&](mpc::Context& party, const auto& in) {
