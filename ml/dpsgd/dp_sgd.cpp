@@ -51,8 +51,8 @@ ArithShare NextVelocity(mpc::Context& party, const StepPlan& plan, const Trainin
     return protocols::Truncate(party, mantissa * noisy_sum + kept, plan.update_shift,
                                protocols::Range::kSigned, rounding);
   }
-  if (plan.settings.adaptive)
-    return protocols::TruncateLifted(party, noisy_sum, plan.row_bits, mantissa,
+  if (LiftsUpdate(plan))
+    return protocols::TruncateLifted(party, noisy_sum, plan.update_bits, mantissa,
                                      plan.momentum_factor * velocity, plan.update_shift, rounding);
   // The sum is known modulo 2^k alone, so that nothing can be added to it before it is opened.
   const protocols::NarrowFactor factor{
@@ -173,8 +173,8 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
 
 mpc::Cost ApplyUpdateCost(const StepPlan& plan, Index entries) {
   const protocols::Rounding rounding = plan.settings.truncation;
-  if (HasNarrowRows(plan) && plan.settings.adaptive)
-    return protocols::TruncateLiftedCost(entries, plan.update_shift, rounding, plan.row_bits);
+  if (LiftsUpdate(plan))
+    return protocols::TruncateLiftedCost(entries, plan.update_shift, rounding, plan.update_bits);
   const mpc::Cost of_sum =
       protocols::TruncateNarrowCost(entries, plan.update_shift, rounding, plan.update_bits);
   if (!HasNarrowRows(plan) || plan.momentum_factor == 0) return of_sum;

@@ -72,6 +72,15 @@ struct StepPlan {
 /// Whether a step's rows are shared modulo less than the ring.
 [[nodiscard]] inline bool HasNarrowRows(const StepPlan& plan) { return plan.row_bits < 64; }
 
+/// Whether the sum of narrow rows is lifted to words and then truncated with the velocity, rounded once: with
+/// an adaptive clip, whose factor nobody knows when it is dealt, and where two exact truncations would take a
+/// comparison's key each.
+[[nodiscard]] inline bool LiftsUpdate(const StepPlan& plan) {
+  const bool keys_twice =
+      plan.momentum_factor != 0 && plan.settings.truncation == protocols::Rounding::kExact;
+  return HasNarrowRows(plan) && (plan.settings.adaptive || keys_twice);
+}
+
 /// By how many bits rows times clipped errors are moved to the gradient's lattice: a network's layers share
 /// one, whatever rows have.
 [[nodiscard]] inline int RowShift(const StepPlan& plan) {

@@ -94,8 +94,8 @@ int BitsOfGradient(const StepPlan& plan, double sigma) {
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
 
-/// Whether rows of so many bits save a network's step more than the truncation of its momentum by itself
-/// takes.
+/// Whether rows of so many bits save a network's step more than its momentum takes: a truncation by itself, or
+/// less where the sum is lifted.
 bool SavesMoreThanMomentumTakes(const StepPlan& plan, int bits) {
   if (!IsNetwork(plan) || plan.settings.momentum == 0) return true;
   const auto numbers = LargestBatch(plan.settings) * (plan.settings.features + 1);
@@ -193,8 +193,8 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
   // A velocity is rounded, by less than a unit of the weights, before it enters the next.
-  // Behind narrow rows its two parts are rounded apart, but with an adaptive clip.
-  const int roundings = HasNarrowRows(plan) && !plan.settings.adaptive ? 2 : 1;
+  // Behind narrow rows its two parts are rounded apart, where they are not lifted.
+  const int roundings = HasNarrowRows(plan) && !LiftsUpdate(plan) ? 2 : 1;
   const double rounding = plan.settings.momentum > 0 ? std::ldexp(roundings, plan.update_shift) : 0;
   const auto fits = [&](double noise) {
     const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);

@@ -78,8 +78,8 @@ class PlainIntegerStep {
     };
     const mpc::RingMatrix scaled = MantissaAt(plan_, number, clip_at) * sum;
     const mpc::RingMatrix kept = momentum * before;
-    return HasNarrowRows(plan_) && !plan_.settings.adaptive ? truncated(scaled) + truncated(kept)
-                                                            : truncated(scaled + kept);
+    return HasNarrowRows(plan_) && !LiftsUpdate(plan_) ? truncated(scaled) + truncated(kept)
+                                                       : truncated(scaled + kept);
   }
 
  private:

@@ -449,12 +449,16 @@ TEST_P(ExactStepTest, GivesOfNarrowRowsWhatItGivesOfWholeOnes) {
   falling.settings.schedule.shape = RateShape::kLinear;
   falling = MakeStepPlan(falling.settings, GetParam());
   EXPECT_NE(MantissaAt(falling, 0), MantissaAt(falling, 3));
+  StepPlan moving = PlanFor(Loss::kSquared);
+  moving.settings.momentum = 0.9;
+  moving = MakeStepPlan(moving.settings, GetParam());
+  EXPECT_TRUE(LiftsUpdate(moving));
   StepPlan weighed = PlanFor(Loss::kOneVsRest);
   weighed.settings.classes = 2;
   weighed.settings.class_weights = {0.3, 1};
   weighed = MakeStepPlan(weighed.settings, GetParam());
   for (const StepPlan& narrow :
-       {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves, falling, weighed}) {
+       {PlanFor(Loss::kOneVsRest), PlanFor(Loss::kSquared), halves, falling, moving, weighed}) {
     ASSERT_TRUE(HasNarrowRows(narrow));
     const OwnRecords records = MakeRecords(narrow.settings, 8, kRows - 4);
     const auto weights_of = [&](const StepPlan& plan) {

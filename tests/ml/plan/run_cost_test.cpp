@@ -71,8 +71,10 @@ double OfAStep(TrainingSettings settings) {
 }
 
 /// As `settings`, with rows of words: no rate that changes allows others.
+/// With so much noise that no fewer bits than a word's will do.
 TrainingSettings InWords(TrainingSettings settings) {
-  settings.schedule.shape = RateShape::kLinear;
+  settings.sigma = 1e5;
+  EXPECT_FALSE(HasNarrowRows(MakeStepPlan(settings)));
   return settings;
 }
 

@@ -138,20 +138,22 @@ struct Opened {
   }
 };
 
-// Coins and noise are fixed, at a rate of 1/2, with batches that are cut and slots that go up unevenly: the
-// same rows, the same noise on each weight, and, with the squared loss and exact truncation, the same numbers.
-TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
+/// Coins and noise are fixed, at a rate of 1/2, with batches that are cut and slots that go up unevenly: the
+/// same rows, the same noise on each weight, and, with the squared loss and exact truncation, the same numbers.
+void ExpectTheWeightsOfOneMachine(double momentum) {
   TrainingSettings settings = SmallSettings();
   settings.loss = Loss::kSquared;
   settings.truncation = protocols::Rounding::kExact;
   settings.learning_rate = 1;
-  settings.momentum = 0.5;
+  settings.momentum = momentum;
   settings.schedule.shape = RateShape::kLinear;  // which what is dealt ahead to each lane follows
   settings.steps = 4;
   settings.expected_batch = 60;
   settings.max_batch_per_owner = 21;
   constexpr double kSigma = 2;
   const StepPlan plan = MakeStepPlan(settings);
+  EXPECT_TRUE(HasNarrowRows(plan));
+  EXPECT_EQ(LiftsUpdate(plan), momentum > 0);
   const LayerShape shape = ShapeOfWeights(plan);
   const auto start = [&] {
     return StartFrom({mpc::ArithShare::Zero(shape.inputs, shape.outputs), settings.fraction_bits});
@@ -209,6 +211,11 @@ TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
     const auto cut = std::count(sizes.begin(), sizes.end(), 21U);
     EXPECT_TRUE(0 < cut && cut < static_cast<long>(sizes.size())) << cut;
   }
+}
+
+TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
+  ExpectTheWeightsOfOneMachine(0);
+  ExpectTheWeightsOfOneMachine(0.5);
 }
 
 /// By a linear model or a network, whose slices cross its layers.

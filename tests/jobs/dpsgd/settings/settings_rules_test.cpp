@@ -474,6 +474,9 @@ TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
   EXPECT_THAT(refusal({"privacy.sampling=\"public\""}),
               HasSubstr("features.fraction_bits: found it, expected none"));
   EXPECT_THAT(refusal({"training.clipping=\"published\""}), HasSubstr("training.clipping \"published\""));
+  EXPECT_THAT(
+      refusal({"model.hidden=[4]"}),
+      HasSubstr("fraction_bits: found it, expected none with model.hidden and two classes or a target"));
   EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
   EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
 }
