@@ -43,11 +43,19 @@ char32_t CodePoint(std::string_view character) {
 /// Whether a character tells a terminal to do something, rather than being shown: control characters of C1,
 /// ends of lines and paragraphs (Unicode's categories Cc, Zl, Zp), and marks, embeddings, overrides and
 /// isolates of the direction of writing (Unicode Standard Annex 9, section 2). Or whether nothing is seen of
-/// it: spaces and operators without a width, and tags. Pre: beyond ASCII.
+/// it, by Unicode's property Default_Ignorable_Code_Point, and Braille's empty cell. Pre: beyond ASCII.
 bool CommandsOrIsUnseen(char32_t code) {
-  return code < 0xA0 || code == 0x061C || code == 0x200B || code == 0x200E || code == 0x200F ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x2069) || code == 0xFEFF ||
-         (code >= 0xE0000 && code <= 0xE007F);
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr Range kRanges[] = {{0x80, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},    {0x61C, 0x61C},
+                               {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F},
+                               {0x2028, 0x202E},   {0x2060, 0x206F},   {0x2800, 0x2800},  {0x3164, 0x3164},
+                               {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},  {0xFFF0, 0xFFFB},
+                               {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return std::ranges::any_of(
+      kRanges, [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ std::string Session::Prompt(const jobs::Question& question) {
     if (!word.empty() && !denied) return answer;
     if (denied)
       out_ << "  Then an answer of your own, or an end here (Ctrl-C)."
-           << (question.publishes ? " One that is this word goes into a file for --answers.\n" : "\n");
+           << (question.publishes ? " One that is this word can only stand in a file for --answers.\n"
+                                  : "\n");
     else
       out_ << (question.publishes ? "  Only yes makes it public.\n" : "  An answer is needed.\n");
   }

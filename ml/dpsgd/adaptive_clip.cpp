@@ -32,7 +32,7 @@ mpc::Cost ScaledCost(const StepPlan& plan, Index batch_rows) {
 mpc::Word OpenWithin(mpc::Context& party, const StepPlan& plan, const mpc::AdditiveShare& noisy) {
   const mpc::RingMatrix opened = protocols::Reveal(party, protocols::Reshare(party, CountToOpen(plan, noisy)),
                                                    protocols::ReleaseReason::kClipCounts);
-  // Above k bits the sum of mask bits would tell how many records there are, and no noise is there.
+  // Above k bits the sum would tell without noise how many records the clip shortens.
   if (HasNarrowRows(plan)) Require((opened(0, 0) << plan.row_bits) == 0, "OpenWithin: k bits of a count");
   return static_cast<mpc::Word>(mpc::Signed(opened(0, 0)) >> (64 - plan.row_bits));
 }

@@ -80,8 +80,8 @@ struct TrainingState {
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
 /// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
-/// without. Where rows are narrow, both terms are truncated apart, beside each other: no round more. With an
-/// adaptive clip, whose rate is not known when steps are dealt, the sum is lifted first: a round more.
+/// without. Where rows are narrow, both terms are truncated apart, beside each other: no round more; or the
+/// sum is lifted first, and both are truncated at once (LiftsUpdate): a round more.
 /// Post-processing. Entry by entry, so that `state` and the sum may be some of the entries alone.
 /// Cost: ApplyUpdateCost, of so many entries.
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,

@@ -199,6 +199,8 @@ validation_rows = 6
         self.succeed("local", "--job", chosen, "--data", "data", "--out", "run")
         self.assertEqual(len(list((self.folder / "run/party-2/validation/validation").glob("*/*.png"))), 6)
         self.assertFalse((self.folder / "run/party-1/validation").exists())
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual([event["kind"] for event in events], ["local_training", "dpsgd_steps"])
         self.succeed("audit", "--job", self.job, "--data", "data", "--canaries", "20", "--out", "audit")
         self.assertEqual(len((self.folder / "audit/canaries.csv").read_text().splitlines()), 21)
 

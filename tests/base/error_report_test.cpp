@@ -23,6 +23,7 @@ TEST(OneLine, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(OneLine("cut \xe6\x9d"), "cut \\xe6\\x9d");
   EXPECT_EQ(OneLine("\xc0\x9b \xff"), "\\xc0\\x9b \\xff");
   EXPECT_EQ(OneLine("\u202etxt.exe\u2028\u2066"), "\\u{202e}txt.exe\\u{2028}\\u{2066}");
+  EXPECT_EQ(OneLine("\u200d\u00ad\u3164\ufe0f"), "\\u{200d}\\u{ad}\\u{3164}\\u{fe0f}");
   EXPECT_EQ(OneLine("Bonn\u200b\u2060\ufeff\U000e0041"), "Bonn\\u{200b}\\u{2060}\\u{feff}\\u{e0041}");
   EXPECT_EQ(OneLine("\u061c\u200f"), "\\u{61c}\\u{200f}");
 }

@@ -78,8 +78,7 @@ class PlainIntegerStep {
     };
     const mpc::RingMatrix scaled = MantissaAt(plan_, number, clip_at) * sum;
     const mpc::RingMatrix kept = momentum * before;
-    return HasNarrowRows(plan_) && !LiftsUpdate(plan_) ? truncated(scaled) + truncated(kept)
-                                                       : truncated(scaled + kept);
+    return truncated(scaled + kept);
   }
 
  private:

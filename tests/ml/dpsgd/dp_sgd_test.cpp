@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SgdCase{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
                     SgdCase{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
                     SgdCase{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
+                    SgdCase{"exact_momentum", 3, Clipping::kFactorised, Loss::kSquared, kExact, 0.9},
                     SgdCase{"weighted", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {1, 0.5, 2}},
                     SgdCase{"weighted_binary", 2, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {0.1, 1}},
                     SgdCase{"weighted_exact", 2, Clipping::kPublished, Loss::kSquared, kExact, 0, {0.1, 1}},
@@ -572,7 +573,7 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
 
-TEST(DpSgdStepCost, IsTheSameWithMomentumBehindWholeRowsAndAsManyRoundsBehindNarrowOnes) {
+TEST(DpSgdStepCost, IsTheSameWithMomentumBehindWholeRowsAndWithCoinsAsManyRoundsBehindNarrowOnes) {
   for (const Sampling sampling : {Sampling::kPublic, Sampling::kOwnerPoisson}) {
     TrainingSettings settings = SmallSettings();
     settings.sampling = sampling;

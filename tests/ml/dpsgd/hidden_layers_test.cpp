@@ -201,6 +201,7 @@ struct NarrowCase {
   std::vector<std::int64_t> hidden;
   Form form = Form::kBulk;
   std::optional<int> row_fraction_bits{};
+  double momentum = 0;
 };
 
 void PrintTo(const NarrowCase& c, std::ostream* out) {
@@ -217,6 +218,14 @@ class NarrowNetworkTest : public testing::TestWithParam<NarrowCase> {
                             .form = GetParam().form,
                             .truncation = Rounding::kExact,
                             .row_fraction_bits = GetParam().row_fraction_bits});
+    if (GetParam().momentum > 0) {
+      plan.settings.momentum = GetParam().momentum;
+      plan.settings.max_batch_per_owner = 100;  // so that narrow rows save more than the momentum takes
+      plan.settings.rows = {100, 100, 100};
+      plan = MakeStepPlan(plan.settings, GetParam().form);
+      EXPECT_TRUE(LiftsUpdate(plan));
+      EXPECT_NE(plan.update_bits, plan.row_bits);
+    }
     EXPECT_TRUE(HasNarrowRows(plan));
     return plan;
   }
@@ -318,7 +327,8 @@ TEST_P(NarrowNetworkTest, NeedsAsManyBitsOfTheSumAsItHas) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, NarrowNetworkTest,
                          testing::Values(NarrowCase{{5}}, NarrowCase{{4, 3}, Form::kLatency},
-                                         NarrowCase{{5}, Form::kLatency, 9}));
+                                         NarrowCase{{5}, Form::kLatency, 9},
+                                         NarrowCase{{5}, Form::kLatency, 8, 0.5}));
 
 /// Network weights as they are opened, layer by layer.
 std::vector<Eigen::MatrixXd> LayersOf(const StepPlan& plan, const Eigen::MatrixXd& all) {

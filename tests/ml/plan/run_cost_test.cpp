@@ -70,8 +70,7 @@ double OfAStep(TrainingSettings settings) {
   return Computing(settings) - one;
 }
 
-/// As `settings`, with rows of words: no rate that changes allows others.
-/// With so much noise that no fewer bits than a word's will do.
+/// As `settings`, with rows of words: with so much noise that no fewer bits will do.
 TrainingSettings InWords(TrainingSettings settings) {
   settings.sigma = 1e5;
   EXPECT_FALSE(HasNarrowRows(MakeStepPlan(settings)));

@@ -32,7 +32,7 @@ fs::path TwoSessions(const TemporaryFolder& folder) {
   AuditLog first(file, kSession);
   first.Connected("0123");
   first.ReleasedFile("model.npz", folder.Write("model.npz", "abc"));
-  first.Released({{.name = "evaluation.correct", .value = 17.5}});
+  first.Released({{.name = "evaluation.correct", .value = 17.5}, {.name = "means", .sha256 = "ab"}});
   (void)first.Done();
   AuditLog second(file, kSession);
   (void)second.Failed(3, {.code = net::AbortCode::kPeerLost, .about = 2});
@@ -85,7 +85,7 @@ TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
 
   std::vector<nlohmann::json> entries;
   for (const auto& line : LinesOf(file)) entries.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(entries.size(), 7U);
+  ASSERT_EQ(entries.size(), 8U);
   EXPECT_EQ(entries[0]["kind"], "session");
   EXPECT_EQ(entries[0]["party"], 1);
   EXPECT_EQ(entries[0]["job"], "first");
@@ -96,19 +96,20 @@ TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
   // FIPS 180-4's example.
   EXPECT_EQ(entries[2]["sha256"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(entries[3]["value"], 17.5);
-  EXPECT_EQ(entries[4]["outcome"], "done");
-  EXPECT_EQ(entries[6]["reason"], "peer lost");
-  EXPECT_EQ(entries[6]["exit_code"], 3);
-  EXPECT_EQ(entries[6]["party"], 2);
-  EXPECT_NE(entries[0]["session"], entries[5]["session"]);
-  EXPECT_EQ(entries[0]["session"], entries[4]["session"]);
+  EXPECT_EQ(entries[4]["sha256"], "ab");
+  EXPECT_EQ(entries[5]["outcome"], "done");
+  EXPECT_EQ(entries[7]["reason"], "peer lost");
+  EXPECT_EQ(entries[7]["exit_code"], 3);
+  EXPECT_EQ(entries[7]["party"], 2);
+  EXPECT_NE(entries[0]["session"], entries[6]["session"]);
+  EXPECT_EQ(entries[0]["session"], entries[5]["session"]);
 
   const auto view = ReadAuditLog(file);
-  EXPECT_EQ(view.lines, 7U);
+  EXPECT_EQ(view.lines, 8U);
   EXPECT_EQ(view.sessions, 2U);
-  EXPECT_EQ(view.releases, 2U);
+  EXPECT_EQ(view.releases, 3U);
   EXPECT_EQ(view.open, 0U);
-  EXPECT_EQ(view.head, entries[6]["hash"]);
+  EXPECT_EQ(view.head, entries[7]["hash"]);
 }
 
 TEST(AuditLog, SaltsTheHashOfASecretFile) {
