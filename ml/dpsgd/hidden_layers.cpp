@@ -100,10 +100,10 @@ Index DeltasOfARow(const StepPlan& plan) {
 }
 
 /// 1 of a record, 0 of padding, at f bits in whole words: narrow rows have theirs modulo 2^k alone.
-ArithShare MaskBits(const StepPlan& plan, const Batch& batch) {
+ArithShare MaskBitsInWords(const StepPlan& plan, const Batch& batch) {
   if (!batch.narrow_x) return (Word{1} << RowShift(plan)) * Columns(batch.x.ring(), batch.x.cols() - 1, 1);
   const ArithShare& labels = batch.y.ring();
-  Require(labels.cols() > 1, "MaskBits: of narrow rows several labels, of which one is 1");
+  Require(labels.cols() > 1, "MaskBitsInWords: of narrow rows several labels, of which one is 1");
   return {labels.own().rowwise().sum(), labels.next().rowwise().sum()};
 }
 
@@ -119,7 +119,7 @@ int ShiftOfLayer(const StepPlan& plan, std::size_t layer) {
 
 ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                        const FixedShare& weights) {
-  const ArithShare mask = MaskBits(plan, batch);
+  const ArithShare mask = MaskBitsInWords(plan, batch);
   ForwardPass pass;
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
     const ArithShare of_layer = WeightsOf(plan, weights, layer);
