@@ -51,7 +51,7 @@ ALLOWED = [
      "the same for a value that A and B share, under a mask of its own; modulo 2^width if that is all of it"),
     (OPEN, "protocols/arithmetic/truncate.cpp", "return opening.BeginOpen(x, offset, mask, narrow.width);",
      "x + 2^(width - 2) + r modulo 2^width to A and B only, r uniform on as many bits and known to the dealer only"),
-    (OPEN, "protocols/arithmetic/truncate.cpp", "opening.BeginOpen(x, lift.offset(), mask, width);",
+    (OPEN, "protocols/arithmetic/truncate.cpp", "return lifted.BeginOpen(x, offset, mask, width);",
      "the same, with the mask of an opening whose result A and B share and mask once more"),
     (OPEN, "protocols/comparison/bit_conversion.cpp", "const BitMatrix masked = opening.BeginOpen(bits, mask);",
      "b ^ r to A and B only, r a uniform bit known to the dealer only"),

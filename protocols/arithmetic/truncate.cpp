@@ -146,20 +146,25 @@ RingMatrix HalfOfResult(MaskedOpening& opening, const Division& division, const 
   return half;
 }
 
-/// The truncation; `begin` starts the opening of x + offset + r, modulo 2^width, with the mask r. With c = x
-/// + offset + r = c_m 2^(width - 1) + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m)
-/// 2^(width - 1). So the quotient of factor c_l, less that of factor r_l, + (c_m ^ r_m) OfTop - OfOffset is
-/// floor(factor x / 2^bits) + [factor c < factor r modulo 2^bits]. The last term is the coin of stochastic
-/// rounding; exact rounding takes it off.
+/// A's and B's halves of the truncation, nothing at the dealer; `begin` starts the opening of x + offset + r,
+/// modulo 2^width, with the mask r. With c = x + offset + r = c_m 2^(width - 1) + c_l, and r written likewise,
+/// x + offset = c_l - r_l + (c_m ^ r_m) 2^(width - 1). So the quotient of factor c_l, less that of factor r_l,
+/// + (c_m ^ r_m) OfTop - OfOffset is floor(factor x / 2^bits) + [factor c < factor r modulo 2^bits]. The last
+/// term is the coin of stochastic rounding; exact rounding takes it off.
 template <typename Begin>
-mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
-                               Begin begin) {
+RingMatrix HalvesOfTruncated(MaskedOpening& opening, Index rows, Index cols, const Division& division,
+                             Begin begin) {
   const RingMatrix mask = opening.DrawMask(rows, cols);
   MaskedOpening::Part part = begin(opening, division.offset(), mask);
   const DealtDcf dealt = DealQuotients(opening, division, rows, cols);
   const RingMatrix c = opening.FinishOpen(std::move(part));
-  RingMatrix half;
-  if (!opening.dealer()) half = HalfOfResult(opening, division, dealt, c);
+  return opening.dealer() ? RingMatrix() : HalfOfResult(opening, division, dealt, c);
+}
+
+template <typename Begin>
+mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
+                               Begin begin) {
+  RingMatrix half = HalvesOfTruncated(opening, rows, cols, division, begin);
   return opening.Reshare(std::move(half), rows, cols);
 }
 
@@ -205,14 +210,13 @@ mpc::ArithShare TruncateLifted(mpc::Context& party, const mpc::AdditiveShare& x,
   // Divided by one, so that nothing is rounded: A's and B's halves of x itself, modulo 2^64.
   const Division lift{0, Range::kSigned, Rounding::kStochastic, width};
   MaskedOpening opening(party);
-  const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  MaskedOpening::Part part = opening.BeginOpen(x, lift.offset(), mask, width);
-  const DealtDcf dealt = DealQuotients(opening, lift, x.rows(), x.cols());
-  const RingMatrix c = opening.FinishOpen(std::move(part));
-  RingMatrix half;
+  RingMatrix half = HalvesOfTruncated(opening, x.rows(), x.cols(), lift,
+                                      [&](MaskedOpening& lifted, Word offset, const RingMatrix& mask) {
+                                        return lifted.BeginOpen(x, offset, mask, width);
+                                      });
   if (!opening.dealer()) {
     // As in a masked opening of y, A has its two components, and B the third.
-    half = factor * HalfOfQuotient(opening, c, dealt.half, lift) + y.next();
+    half = factor * half + y.next();
     if (opening.first()) half += y.own();
   }
   return TruncatePair(opening, half, x.rows(), x.cols(), bits, rounding);
