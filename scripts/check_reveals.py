@@ -99,7 +99,7 @@ ALLOWED = [
     (SEND, "protocols/arithmetic/masked_opening.cpp", "party_.SendBits(other(), half);", "the same for bits"),
     (SEND, "protocols/arithmetic/masked_opening.cpp", "party_.SendWords(peer, words);", "how SendLow sends"),
     (SEND, "protocols/arithmetic/masked_opening.cpp", "party_.SendBits(peer, mpc::ToPlanes(words, bits));", "how SendLow sends"),
-    (SEND, "protocols/arithmetic/masked_opening.cpp", "party_.SendWords(other(), rest);",
+    (SEND, "protocols/arithmetic/masked_opening.cpp", "SendLow(other(), rest, width);",
      "re-sharing: a half less the component that its sender shares with the dealer"),
     (SEND, "protocols/arithmetic/agreement.cpp", "party.transport().Send(party.next(), bytes);",
      "a hash of public parameters, a public text, a fresh share of the common coins' seed, or nothing: a barrier"),

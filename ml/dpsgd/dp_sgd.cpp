@@ -125,15 +125,16 @@ mpc::Cost SquaredGradientNormsCost(Index batch_rows) { return protocols::Reshare
 
 FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan, const FixedShare& errors,
                         const ArithShare& factors) {
-  const ArithShare clipped =
-      protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()), errors.ring(),
-                                  ClippingShift(plan), protocols::Range::kSigned, plan.settings.truncation);
-  return {clipped, ErrorFractionBits(plan.settings)};
+  const mpc::AdditiveShare product =
+      protocols::LocalProduct(party, RepeatedColumn(factors, errors.cols()), errors.ring());
+  return {protocols::TruncateNarrow(party, product, ClippingShift(plan), {.of_result = plan.update_bits},
+                                    plan.settings.truncation),
+          ErrorFractionBits(plan.settings)};
 }
 
 mpc::Cost TimesFactorsCost(const StepPlan& plan, Index batch_rows) {
-  return protocols::TruncateProductCost(batch_rows * plan.columns, ClippingShift(plan),
-                                        plan.settings.truncation);
+  return protocols::TruncateNarrowCost(batch_rows * plan.columns, ClippingShift(plan),
+                                       plan.settings.truncation, 64, plan.update_bits);
 }
 
 FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,

@@ -57,7 +57,8 @@ struct TrainingState {
                                                       const mpc::FixedShare& errors);
 [[nodiscard]] mpc::Cost SquaredGradientNormsCost(mpc::Index batch_rows);
 
-/// Errors times the clip factors of their rows, truncated to ErrorFractionBits.
+/// Errors times the clip factors of their rows, truncated to ErrorFractionBits: modulo 2^update_bits, which is
+/// all that is opened of their sums.
 [[nodiscard]] mpc::FixedShare TimesFactors(mpc::Context& party, const StepPlan& plan,
                                            const mpc::FixedShare& errors, const mpc::ArithShare& factors);
 [[nodiscard]] mpc::Cost TimesFactorsCost(const StepPlan& plan, mpc::Index batch_rows);

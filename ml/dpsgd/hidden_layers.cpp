@@ -173,9 +173,9 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
   const ArithShare factors = protocols::ClipFactor(party, plan.clip, sum);
   ArithShare all = deltas.front();
   for (std::size_t layer = 1; layer < layers; ++layer) all = SideBySide(all, deltas[layer]);
-  const ArithShare clipped =
-      protocols::MultiplyTruncate(party, RepeatedColumn(factors, all.cols()), all, protocols::kClipFactorBits,
-                                  Range::kSigned, plan.settings.truncation);
+  const mpc::AdditiveShare product = protocols::LocalProduct(party, RepeatedColumn(factors, all.cols()), all);
+  const ArithShare clipped = protocols::TruncateNarrow(
+      party, product, protocols::kClipFactorBits, {.of_result = plan.update_bits}, plan.settings.truncation);
   std::vector<ArithShare> of_layers;
   Index first = 0;
   for (const ArithShare& delta : deltas) {
@@ -221,8 +221,8 @@ mpc::Cost NetworkGradientCost(const StepPlan& plan, Index batch_rows) {
   const Index norms = batch_rows * static_cast<Index>(2 * plan.layers.size() - 1);
   cost = Then(cost, protocols::TruncateProductCost(norms, 2 * f - plan.row_norm_bits, rounding));
   cost = Then(cost, ClipFactorCost(plan.clip, batch_rows));
-  return Then(cost, protocols::TruncateProductCost(batch_rows * DeltasOfARow(plan),
-                                                   protocols::kClipFactorBits, rounding));
+  return Then(cost, protocols::TruncateNarrowCost(batch_rows * DeltasOfARow(plan), protocols::kClipFactorBits,
+                                                  rounding, 64, plan.update_bits));
 }
 
 double HiddenLayersSeconds(const StepPlan& plan, Index batch_rows) {

@@ -38,14 +38,14 @@ struct ForwardPass {
                                                        const mpc::FixedShare& errors);
 
 /// Each example's deltas times phi = min(1, C / sqrt(s)), never above, with
-/// s = sum over layers of ||A_{l-1}||^2 ||delta_l||^2, both factors rounded up at row_norm_bits.
-/// Cost: 4 rounds and the clip factor's.
+/// s = sum over layers of ||A_{l-1}||^2 ||delta_l||^2, both factors rounded up at row_norm_bits; modulo
+/// 2^update_bits. Cost: 4 rounds and the clip factor's.
 [[nodiscard]] std::vector<mpc::ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan,
                                                           const Batch& batch, const ForwardPass& pass,
                                                           const std::vector<mpc::ArithShare>& deltas);
 
 /// G_l = A_{l-1}^T delta'_l of all layers, one below the other and row by row: N x 1 exact integers on a
-/// lattice of 2f bits, of the first layer modulo 2^(row_bits + RowShift()). Local.
+/// lattice of 2f bits, modulo 2^update_bits. Local.
 [[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                               const ForwardPass& pass,
                                               const std::vector<mpc::ArithShare>& clipped);

@@ -55,34 +55,41 @@ BitMatrix MaskedOpening::DrawDealersBitMask(Index planes, Index count) {
          party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
 }
 
-RingMatrix MaskedOpening::Deal(Index rows, Index cols, const Dealing& values) {
-  return DealBoth(rows, cols, 0,
-                  [values](const mpc::Dealer& dealer) {
-                    return SharedAndSame{.shared = values(dealer), .same = RingMatrix(0, 1)};
-                  })
+RingMatrix MaskedOpening::Deal(Index rows, Index cols, const Dealing& values, int width) {
+  return DealBoth(
+             rows, cols, 0,
+             [values](const mpc::Dealer& dealer) {
+               return SharedAndSame{.shared = values(dealer), .same = RingMatrix(0, 1)};
+             },
+             width)
       .shared;
 }
 
 MaskedOpening::SharedAndSame MaskedOpening::DealBoth(Index rows, Index cols, Index words,
-                                                     const DealingBoth& values) {
+                                                     const DealingBoth& values, int width) {
   Take(Step::kDeal);
-  const auto shared_bytes = 8 * static_cast<std::uint64_t>(rows * cols);
+  const mpc::NarrowColumns narrow{.columns = cols, .width = width};
+  const std::uint64_t shared_bytes = mpc::WireBytes(narrow, rows, cols);
   const auto same_bytes = 8 * static_cast<std::uint64_t>(words);
   party_.Deal(operation_, roles_, {.to_a = same_bytes, .to_b = shared_bytes + same_bytes},
-              [rows, cols, words, values](const mpc::Dealer& dealer) {
+              [rows, cols, words, narrow, values](const mpc::Dealer& dealer) {
                 SharedAndSame dealt = values(dealer);
                 Require(dealt.shared.rows() == rows && dealt.shared.cols() == cols,
                         "MaskedOpening::DealBoth: the dealer's values have another shape");
                 Require(dealt.same.rows() == words && dealt.same.cols() == 1,
                         "MaskedOpening::DealBoth: one column of the announced length");
-                if (rows * cols > 0) (void)dealer.Share(std::move(dealt.shared));
+                const auto from = [&](Index first, Index count) -> RingMatrix {
+                  if (count == rows) return std::move(dealt.shared);
+                  return dealt.shared.middleRows(first, count);
+                };
+                if (rows * cols > 0) (void)dealer.ShareRows(rows, cols, from, Purpose::kDeal, narrow);
                 if (words > 0) dealer.SendSame(dealt.same);
               });
   if (dealer()) return {};
   SharedAndSame dealt{.shared = RingMatrix(rows, cols), .same = RingMatrix(words, 1)};
   if (rows * cols > 0) {
     dealt.shared = first() ? party_.Draw(roles_.a, Purpose::kDeal, operation_, rows, cols)
-                           : party_.ReceiveWords(roles_.dealer, rows, cols, net::Phase::kOffline);
+                           : Widened(party_.ReceiveDealt(roles_.dealer, rows, cols, narrow));
   }
   if (words > 0) dealt.same = party_.ReceiveWords(roles_.dealer, words, 1, net::Phase::kOffline);
   return dealt;
@@ -208,19 +215,22 @@ void MaskedOpening::AddReceivedLow(int peer, int bits, RingMatrix& sum) {
   }
 }
 
-mpc::ArithShare MaskedOpening::Reshare(RingMatrix half, Index rows, Index cols) {
+mpc::ArithShare MaskedOpening::Reshare(RingMatrix half, Index rows, Index cols, int width) {
   Require(dealer() || (half.rows() == rows && half.cols() == cols),
           "MaskedOpening::Reshare: another shape than announced");
   Take(Step::kReshare);
-  if (dealer()) {
-    return {party_.Draw(roles_.dealer, Purpose::kReshare, operation_, rows, cols),
-            party_.Draw(roles_.a, Purpose::kReshare, operation_, rows, cols)};
-  }
-  RingMatrix with_dealer =
-      party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
+  const auto below_width = [width](RingMatrix words) {
+    return width == 64 ? std::move(words) : mpc::LowBits(words, width);
+  };
+  const auto drawn = [&](int component) {
+    return below_width(party_.Draw(component, Purpose::kReshare, operation_, rows, cols));
+  };
+  if (dealer()) return {drawn(roles_.dealer), drawn(roles_.a)};
+  RingMatrix with_dealer = drawn(ComponentWithDealer(party_.self()));
   RingMatrix rest = mpc::DifferenceOf(std::move(half), with_dealer);
-  party_.SendWords(other(), rest);
-  party_.AddReceivedWords(other(), rest);
+  SendLow(other(), rest, width);
+  AddReceivedLow(other(), width, rest);
+  rest = below_width(std::move(rest));
   if (first()) return {std::move(with_dealer), std::move(rest)};
   return {std::move(rest), std::move(with_dealer)};
 }

@@ -47,8 +47,9 @@ class MaskedOpening {
   using Dealing = std::function<mpc::RingMatrix(const mpc::Dealer&)>;
 
   /// D's `values` become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part sent by D.
-  /// Offline: 8 bytes an element from D.
-  [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values);
+  /// Modulo 2^width: of a part only the low `width` bits matter.
+  /// Offline: width / 8 bytes an element from D.
+  [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values, int width = 64);
   /// The same modulo 2^32, for what no more than 32 bits are opened of. Offline: 4 bytes an element from D.
   /// The same step as Deal.
   using DealingHalves = std::function<mpc::HalfMatrix(const mpc::Dealer&)>;
@@ -64,10 +65,10 @@ class MaskedOpening {
   };
   using DealingBoth = std::function<SharedAndSame(const mpc::Dealer&)>;
 
-  /// Both at once: what D shares, `rows` x `cols`, and `words` words. Offline: 8 bytes an element and 16 a
-  /// word from D. The same step as Deal.
+  /// Both at once: what D shares, `rows` x `cols`, modulo 2^width, and `words` words. Offline: width / 8 bytes
+  /// an element and 16 a word from D. The same step as Deal.
   [[nodiscard]] SharedAndSame DealBoth(mpc::Index rows, mpc::Index cols, mpc::Index words,
-                                       const DealingBoth& values);
+                                       const DealingBoth& values, int width = 64);
   /// A's or B's own private root seeds, known to it and D: count rows of two words, from the PRG.
   [[nodiscard]] mpc::RingMatrix DrawRoots(mpc::Index count);
 
@@ -107,8 +108,10 @@ class MaskedOpening {
   /// A and B get b ^ r from what BeginOpen returned.
   [[nodiscard]] mpc::BitMatrix FinishOpen(const mpc::BitMatrix& half);
 
-  /// From 2-of-2 between A and B to replicated. Online: 8 bytes an element from A and from B.
-  [[nodiscard]] mpc::ArithShare Reshare(mpc::RingMatrix half, mpc::Index rows, mpc::Index cols);
+  /// From 2-of-2 between A and B to replicated, both modulo 2^width: the result's components are below it.
+  /// Online: width / 8 bytes an element from A and from B.
+  [[nodiscard]] mpc::ArithShare Reshare(mpc::RingMatrix half, mpc::Index rows, mpc::Index cols,
+                                        int width = 64);
 
  private:
   /// What is done once: another time would draw a stream again, or open a second value under the same mask.

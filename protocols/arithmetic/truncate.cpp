@@ -24,6 +24,7 @@ struct Division {
   int width = 64;
   Word factor = 1;
   std::function<Word(std::int64_t)> later{};  ///< as NarrowFactor has it
+  int of_result = 64;                         ///< bits of the result that matter
 
   /// Of a run so many later, which is dealt ahead. Throws ContractError where its factor is out of range.
   [[nodiscard]] Division OfRun(std::int64_t runs_later) const;
@@ -78,20 +79,25 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
   if (division.rounding == Rounding::kStochastic) {
     DealtDcf dealt;
     dealt.first = opening.first();
-    dealt.half = opening.Deal(2 * rows, cols, [rows, cols, division](const mpc::Dealer& dealer) {
-      return SplitMask(dealer.pool(), dealer.Mask(rows, cols), division.OfRun(dealer.runs_later()));
-    });
+    dealt.half = opening.Deal(
+        2 * rows, cols,
+        [rows, cols, division](const mpc::Dealer& dealer) {
+          return SplitMask(dealer.pool(), dealer.Mask(rows, cols), division.OfRun(dealer.runs_later()));
+        },
+        division.of_result);
     return dealt;
   }
-  return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
-                 [rows, cols, division](const mpc::Dealer& dealer) {
-                   const RingMatrix r = dealer.Mask(rows, cols);
-                   const Division of_run = division.OfRun(dealer.runs_later());
-                   return DcfDealing{
-                       .points = mpc::LowBits(of_run.factor * mpc::Reshaped(r, 1, rows * cols), of_run.bits),
-                       .payloads = RingMatrix::Ones(1, rows * cols),
-                       .shared = SplitMask(dealer.pool(), r, of_run)};
-                 });
+  return DealDcf(
+      opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
+      [rows, cols, division](const mpc::Dealer& dealer) {
+        const RingMatrix r = dealer.Mask(rows, cols);
+        const Division of_run = division.OfRun(dealer.runs_later());
+        return DcfDealing{
+            .points = mpc::LowBits(of_run.factor * mpc::Reshaped(r, 1, rows * cols), of_run.bits),
+            .payloads = RingMatrix::Ones(1, rows * cols),
+            .shared = SplitMask(dealer.pool(), r, of_run)};
+      },
+      division.of_result);
 }
 
 /// The same as the kernels do of whole words.
@@ -165,12 +171,12 @@ template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Begin begin) {
   RingMatrix half = HalvesOfTruncated(opening, rows, cols, division, begin);
-  return opening.Reshare(std::move(half), rows, cols);
+  return opening.Reshare(std::move(half), rows, cols, division.of_result);
 }
 
-mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {
-  if (rounding == Rounding::kExact) return DealDcfCost(mpc::DcfShape(bits), count, 2 * count);
-  return mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
+mpc::Cost DealingCost(Index count, int bits, Rounding rounding, int of_result = 64) {
+  if (rounding == Rounding::kExact) return DealDcfCost(mpc::DcfShape(bits), count, 2 * count, of_result);
+  return mpc::Cost::Offline({{2, 1, mpc::PackedBytes(of_result, 2 * count)}});
 }
 
 }  // namespace
@@ -196,11 +202,12 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int b
 mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
                                const NarrowFactor& narrow, Rounding rounding) {
   RequireBits(bits, narrow.width, narrow.factor);
-  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(),
-                        {bits, Range::kSigned, rounding, narrow.width, narrow.factor, narrow.later},
-                        [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
-                          return opening.BeginOpen(x, offset, mask, narrow.width);
-                        });
+  return TruncateOpened(
+      MaskedOpening(party), x.rows(), x.cols(),
+      {bits, Range::kSigned, rounding, narrow.width, narrow.factor, narrow.later, narrow.of_result},
+      [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
+        return opening.BeginOpen(x, offset, mask, narrow.width);
+      });
 }
 
 mpc::ArithShare TruncateLifted(mpc::Context& party, const mpc::AdditiveShare& x, int width, Word factor,
@@ -248,10 +255,10 @@ mpc::Cost TruncateProductCost(Index count, int bits, Rounding rounding) {
   return TruncateNarrowCost(count, bits, rounding, 64);
 }
 
-mpc::Cost TruncateNarrowCost(Index count, int bits, Rounding rounding, int width) {
+mpc::Cost TruncateNarrowCost(Index count, int bits, Rounding rounding, int width, int of_result) {
   const mpc::Cost opening = OpeningOfSumCost(mpc::PackedBytes(width, count));
-  const mpc::Cost resharing = PairExchangeCost(8 * static_cast<std::uint64_t>(count));
-  return Then(Then(DealingCost(count, bits, rounding), opening), resharing).WithTurn();
+  const mpc::Cost resharing = PairExchangeCost(mpc::PackedBytes(of_result, count));
+  return Then(Then(DealingCost(count, bits, rounding, of_result), opening), resharing).WithTurn();
 }
 
 mpc::Cost TruncateLiftedCost(Index count, int bits, Rounding rounding, int width) {

@@ -54,27 +54,31 @@ enum class Range {
                                              const mpc::ArithShare& y, int bits,
                                              Rounding rounding = Rounding::kStochastic);
 
-/// Modulo 2^width is how x is shared, and the factor what it is multiplied by.
+/// Modulo 2^width is how x is shared, the factor what it is multiplied by, and modulo 2^of_result how the
+/// result is shared.
 struct NarrowFactor {
   int width = 64;
   mpc::Word factor = 1;
   /// The factor of a run so many after this one, of a program that is dealt ahead: what is dealt depends on
   /// it. Holds by value what it needs. None: the same in every run.
   std::function<mpc::Word(std::int64_t runs_later)> later{};
+  int of_result = 64;
 };
 
 /// Truncates factor x, for a 3-of-3 sharing of x modulo 2^width: of a part only the low `width` bits matter,
 /// and only these are opened, masked modulo 2^width. The factor is applied behind the opening, so that it
-/// takes no bit of the width; the result is shared modulo 2^64.
+/// takes no bit of the width. A result that is needed modulo 2^of_result alone has components below it: it is
+/// right modulo that, and so are sums and products with it.
 /// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2); 1 <= factor <= 2^(64 - width), in every run that
-///         `later` gives one for.
+///         `later` gives one for; 1 <= of_result <= 64.
 /// Cost:   TruncateNarrowCost: as TruncateProductCost, but width / 8 bytes in place of a word where x is
-///         opened.
+///         opened, and of_result / 8 where the mask's quotients are dealt and the result is re-shared.
 /// Throws: as Truncate.
 [[nodiscard]] mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
                                              const NarrowFactor& narrow,
                                              Rounding rounding = Rounding::kStochastic);
-[[nodiscard]] mpc::Cost TruncateNarrowCost(mpc::Index count, int bits, Rounding rounding, int width);
+[[nodiscard]] mpc::Cost TruncateNarrowCost(mpc::Index count, int bits, Rounding rounding, int width,
+                                           int of_result = 64);
 
 /// Truncates factor x + y, for x as in TruncateNarrow and y shared modulo 2^64, by a factor that need not be
 /// known when it is dealt: what A and B open of x lifts to the ring first. Rounded once.

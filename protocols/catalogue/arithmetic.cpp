@@ -215,6 +215,20 @@ std::vector<Entry> TruncationEntries(Rounding rounding) {
          return TruncateNarrow(p, ToAdditive(x), s.fraction_bits, {.width = s.width, .factor = kFactor},
                                s.rounding);
        })},
+      {.name = "truncate_to_narrow" + suffix,
+       .row = {"truncate a product to modulo 2^40" + how, "`TruncateNarrow`", "element",
+               Section("Truncation"), sees(kSeesOpeningOfProduct), error},
+       .size = {.width = 40, .rounding = rounding},
+       .cost =
+           [](const Size& s) {
+             return TruncateNarrowCost(s.count, s.fraction_bits, s.rounding, 64, s.width);
+           },
+       .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
+         // The result's highest bits at the top of a word, too, where tests of all protocols look for them.
+         const mpc::Word to_both_ends = 1 + (mpc::Word{1} << (64 - s.width));
+         return to_both_ends *
+                TruncateNarrow(p, ToAdditive(x), s.fraction_bits, {.of_result = s.width}, s.rounding);
+       })},
       {.name = "truncate_lifted" + suffix,
        .row = {"truncate a product modulo 2^40 and a number" + how, "`TruncateLifted`", "element",
                Section("Truncation"), sees(kSeesOpeningOfProduct), error},

@@ -35,17 +35,19 @@ mpc::DcfCorrections FromColumn(const RingMatrix& column, const mpc::DcfShape& sh
 }  // namespace
 
 DealtDcf DealDcf(MaskedOpening& opening, const mpc::DcfShape& shape, Index count, Index rows, Index cols,
-                 const std::function<DcfDealing(const mpc::Dealer&)>& functions) {
+                 const std::function<DcfDealing(const mpc::Dealer&)>& functions, int width) {
   Require(shape.bits() >= 1 && shape.bits() <= 63, "DealDcf: 1 to 63 bits");
   MaskedOpening::SharedAndSame dealt = opening.DealBoth(
-      rows, cols, mpc::DcfWords(shape, count), [shape, count, functions](const mpc::Dealer& dealer) {
+      rows, cols, mpc::DcfWords(shape, count),
+      [shape, count, functions](const mpc::Dealer& dealer) {
         DcfDealing of = functions(dealer);
         return MaskedOpening::SharedAndSame{
             .shared = std::move(of.shared),
             .same = ToColumn(mpc::DcfGenerate(shape, dealer.OperationsHashKey(), of.points, of.payloads,
                                               ToBlocks(dealer.Roots(dealer.roles().a, count)),
                                               ToBlocks(dealer.Roots(dealer.roles().b, count))))};
-      });
+      },
+      width);
   if (opening.dealer()) return {};
   return {.first = opening.first(),
           .corrections = FromColumn(dealt.same, shape, opening.HashKey(), count),
@@ -53,9 +55,9 @@ DealtDcf DealDcf(MaskedOpening& opening, const mpc::DcfShape& shape, Index count
           .half = std::move(dealt.shared)};
 }
 
-mpc::Cost DealDcfCost(const mpc::DcfShape& shape, Index count, Index shared) {
+mpc::Cost DealDcfCost(const mpc::DcfShape& shape, Index count, Index shared, int width) {
   const auto bytes = 8 * static_cast<std::uint64_t>(mpc::DcfWords(shape, count));
-  return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes + 8 * static_cast<std::uint64_t>(shared)}});
+  return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes + mpc::PackedBytes(width, shared)}});
 }
 
 RingMatrix EvaluateDcf(ThreadPool& pool, const DealtDcf& keys, const RingMatrix& inputs,

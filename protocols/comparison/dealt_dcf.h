@@ -27,18 +27,20 @@ struct DcfDealing {
 };
 
 /// Deals `count` keys of a shape: the roots from the PRG, the correction words by D to both alike; and values
-/// of `rows` x `cols` to be shared. All of it may depend on the mask alone. Once an opening.
+/// of `rows` x `cols` to be shared modulo 2^width. All of it may depend on the mask alone. Once an opening.
 ///
 /// Pre:     1 <= bits <= 63; points below 2^bits.
 /// Cost:    offline, DcfWords of the shape (3 bits + 1 where all bits are read) from D to each of A and B;
-///          a word a shared value to B.
+///          width / 8 bytes a shared value to B.
 /// Throws:  ContractError on bits out of range, before anything is sent; NetworkError, ProtocolError.
 /// Secrecy: one party's key hides point and payload (mpc/dcf/dcf.h).
 [[nodiscard]] DealtDcf DealDcf(MaskedOpening& opening, const mpc::DcfShape& shape, mpc::Index count,
                                mpc::Index rows, mpc::Index cols,
-                               const std::function<DcfDealing(const mpc::Dealer&)>& functions);
+                               const std::function<DcfDealing(const mpc::Dealer&)>& functions,
+                               int width = 64);
 /// Pre: `shared` values beside the keys.
-[[nodiscard]] mpc::Cost DealDcfCost(const mpc::DcfShape& shape, mpc::Index count, mpc::Index shared = 0);
+[[nodiscard]] mpc::Cost DealDcfCost(const mpc::DcfShape& shape, mpc::Index count, mpc::Index shared = 0,
+                                    int width = 64);
 
 /// A's or B's half of f_j at every row of public `inputs` (column j: key j), below 2^bits, with the numbers
 /// of low bits `unread` in each row (mpc/dcf/dcf.h); local.

@@ -229,8 +229,7 @@ RingMatrix SumOf(const StepPlan& plan, const RingMatrix& encoded, const RingMatr
         protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
     const mpc::FixedShare errors = PredictionErrors(party, plan, batch, logits);
     const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
-    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)),
-                             protocols::ReleaseReason::kTest);
+    return RevealedSums(party, plan, SumGradients(party, batch, clipped));
   })[0];
 }
 
@@ -321,8 +320,7 @@ RingMatrix GradientSum(const StepPlan& plan, Seed seed, const RingMatrix& encode
                                protocols::ReleaseReason::kTest);
     const auto clipped = plan.settings.adaptive ? ClipAdaptively(party, plan, batch, errors, 0).errors
                                                 : ClipPerExample(party, plan, batch, errors);
-    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)),
-                             protocols::ReleaseReason::kTest);
+    return RevealedSums(party, plan, SumGradients(party, batch, clipped));
   })[0];
 }
 

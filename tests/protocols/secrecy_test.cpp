@@ -122,8 +122,8 @@ TEST_P(SecrecyOfOneOpeningTest, HoldsForEveryRoleAndComponent) {
 std::vector<ProtocolCase> OfOneOpening() {
   std::vector<ProtocolCase> cases;
   for (const char* name :
-       {"truncate", "truncate_additive", "truncate_narrow", "truncate_lifted", "truncate_exact",
-        "bit_to_arith", "bit_times", "sigmoid_latency", "sigmoid_of_product_latency",
+       {"truncate", "truncate_additive", "truncate_narrow", "truncate_to_narrow", "truncate_lifted",
+        "truncate_exact", "bit_to_arith", "bit_times", "sigmoid_latency", "sigmoid_of_product_latency",
         "sigmoid_in_whole_words_latency", "compare_latency", "look_up_by_low_bits_latency"})
     cases.push_back(CaseNamed(name));
   return cases;

@@ -45,12 +45,6 @@ ml::Batch RowInItsBits(const ml::StepPlan& plan, const ml::Batch& batch, Index r
   return HasNarrowRows(plan) ? KnownModulo(RowOf(batch, row), plan.row_bits) : RowOf(batch, row);
 }
 
-/// The numbers of which the words are known modulo 2^bits: one record's are within range.
-RingMatrix FromLowBits(const RingMatrix& words, int bits) {
-  return words.unaryExpr(
-      [bits](Word word) { return static_cast<Word>(mpc::Signed(word << (64 - bits)) >> (64 - bits)); });
-}
-
 /// Of a network: each row alone with its weights.
 RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
                            const std::vector<RingMatrix>& weights) {
@@ -62,12 +56,7 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
     const RingMatrix sum = NetworkGradient(party, plan, RowInItsBits(plan, batch, row), shared).part();
     parts = mpc::Stacked(parts, mpc::Reshaped(sum, 1, sum.size()));
   }
-  RingMatrix sums = protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
-                                      protocols::ReleaseReason::kTest);
-  const Index of_rows = plan.layers.front().weights();
-  const int bits = std::min(plan.row_bits + RowShift(plan), 64);
-  sums.leftCols(of_rows) = FromLowBits(sums.leftCols(of_rows), bits);
-  return sums;
+  return RevealedSums(party, plan, mpc::AdditiveShare(parts));
 }
 
 /// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and
@@ -105,8 +94,7 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
     const mpc::AdditiveShare sum = SumGradients(party, RowOf(batch, row), own);
     parts = mpc::Stacked(parts, mpc::Reshaped(sum.part(), 1, sum.rows() * sum.cols()));
   }
-  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
-                           protocols::ReleaseReason::kTest);
+  return RevealedSums(party, plan, mpc::AdditiveShare(parts));
 }
 
 dp::Uint256 SquaredSensitivity(const ml::StepPlan& plan) {
@@ -114,6 +102,14 @@ dp::Uint256 SquaredSensitivity(const ml::StepPlan& plan) {
 }
 
 }  // namespace
+
+RingMatrix RevealedSums(mpc::Context& party, const ml::StepPlan& plan, const mpc::AdditiveShare& sums) {
+  const RingMatrix words =
+      protocols::Reveal(party, protocols::Reshare(party, sums), protocols::ReleaseReason::kTest);
+  const int above = 64 - plan.update_bits;
+  return words.unaryExpr(
+      [above](Word word) { return static_cast<Word>(mpc::Signed(word << above) >> above); });
+}
 
 dp::Uint256 SquaredNorm(const RingMatrix& words) {
   dp::Uint256 sum = 0;

@@ -22,6 +22,11 @@ struct Candidate {
 /// Changes what owners input (EncodeRecords), to plant a fault.
 using Tampering = std::function<void(mpc::RingMatrix& encoded)>;
 
+/// Sums of clipped errors times what they belong to, opened as the numbers that the update_bits of each say:
+/// those of single records are within range.
+[[nodiscard]] mpc::RingMatrix RevealedSums(mpc::Context& party, const ml::StepPlan& plan,
+                                           const mpc::AdditiveShare& sums);
+
 /// The sum of squares of signed words, exactly.
 [[nodiscard]] dp::Uint256 SquaredNorm(const mpc::RingMatrix& words);
 

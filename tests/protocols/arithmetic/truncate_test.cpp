@@ -471,6 +471,50 @@ TEST(TruncateNarrowCost, OpensNoMoreThanTheWidth) {
   EXPECT_EQ(whole.rounds(), narrow.rounds());
 }
 
+TEST(TruncateNarrowCost, DealsAndResharesNoMoreThanTheResultsWidth) {
+  const mpc::Cost whole = TruncateNarrowCost(10, 14, Rounding::kStochastic, 64);
+  const mpc::Cost narrow = TruncateNarrowCost(10, 14, Rounding::kStochastic, 64, 40);
+  EXPECT_EQ(whole.bytes_of_all() - narrow.bytes_of_all(), 4U * 3 * 10);
+  EXPECT_EQ(whole.rounds(), narrow.rounds());
+}
+
+class TruncateToNarrowTest : public testing::TestWithParam<int> {};
+
+// Of the numbers some have quotients of up to 48 bits, of either sign.
+TEST_P(TruncateToNarrowTest, GivesTheQuotientModuloTheResultsWidthAtTheDeclaredCost) {
+  const int of_result = GetParam();
+  constexpr int kBits = 14;
+  const RingMatrix x = mpc::Stacked(RandomSigned(47, 300, 3, 62), RandomSigned(48, 301, 3, 20));
+  for (const Rounding rounding : {Rounding::kExact, Rounding::kStochastic}) {
+    const auto truncated = [&](int width) {
+      return RunOn(
+          Seed{33}, [&](mpc::Context& party) { return ToAdditive(InsecureDeal(party, x)); },
+          [&](mpc::Context& party, const mpc::AdditiveShare& share) {
+            return TruncateNarrow(party, share, kBits, {.of_result = width}, rounding);
+          });
+    };
+    const Outcome narrow = truncated(of_result);
+    EXPECT_EQ(narrow.cost, Figures(TruncateNarrowCost(x.size(), kBits, rounding, 64, of_result)));
+    // The masks are those of words, and with them the coins.
+    EXPECT_TRUE(
+        (mpc::LowBits(narrow.value, of_result) == mpc::LowBits(truncated(64).value, of_result)).all());
+  }
+}
+
+TEST_P(TruncateToNarrowTest, GivesBothHoldersOfAComponentTheSameWordsBelowTheWidth) {
+  const RingMatrix x = RandomSigned(49, 100, 3, 40);
+  const auto shares = RunParties(Seed{34}, [&](mpc::Context& party) {
+    return TruncateNarrow(party, ToAdditive(InsecureDeal(party, x)), 14, {.of_result = GetParam()});
+  });
+  for (std::size_t party = 0; party < shares.size(); ++party) {
+    const RingMatrix& own = shares.at(party).own();
+    EXPECT_TRUE((own == shares.at((party + 2) % 3).next()).all());
+    EXPECT_TRUE((own == mpc::LowBits(own, GetParam())).all());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, TruncateToNarrowTest, testing::Values(8, 32, 40, 63));
+
 /// A truncation of a multiple of what is shared modulo 2^width and of y; the upper bits of its parts are
 /// anything.
 Outcome TruncateLiftedOf(const NarrowCase& c, const RingMatrix& x, const RingMatrix& y, int bits,
