@@ -50,6 +50,9 @@ Word EncodeTarget(const StepPlan& plan, int steps, std::int64_t row) {
 /// 1 where records have weights of their own, which then are a column.
 Index WeightColumns(const StepPlan& plan) { return plan.record_weights.largest > 0 ? 1 : 0; }
 
+/// 1 where rows have their mask bits beside them, which then are a column.
+Index MaskColumns(const StepPlan& plan) { return MaskBitsBeside(plan) ? 1 : 0; }
+
 /// A record's own weight in column `col`, if there are such; zero of records without, which are not trained
 /// on.
 void EncodeWeight(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
@@ -114,6 +117,7 @@ RingMatrix EncodeAllColumns(const StepPlan& plan, const OwnRecords& own, std::sp
     EncodeLabel(plan, own, row, out, to, features);
     out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
     EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
+    if (MaskBitsBeside(plan)) out(to, out.cols() - 1) = Word{1} << plan.settings.fraction_bits;
   });
 }
 
@@ -135,6 +139,7 @@ Batch WithoutX(const StepPlan& plan, std::span<mpc::ArithShare> others) {
   Batch batch{.y = {std::move(others[0]), plan.settings.fraction_bits},
               .squared_norms = std::move(others[1])};
   if (WeightColumns(plan) > 0) batch.weights = std::move(others[2]);
+  if (MaskBitsBeside(plan)) batch.mask_bits = std::move(others.back());
   return batch;
 }
 
@@ -191,7 +196,7 @@ std::vector<std::int64_t> RowsToRead(const std::vector<std::int64_t>& rows, std:
 }
 
 Index EncodedColumns(const StepPlan& plan) {
-  return plan.settings.features + 1 + plan.columns + 1 + WeightColumns(plan);
+  return plan.settings.features + 1 + plan.columns + 1 + WeightColumns(plan) + MaskColumns(plan);
 }
 
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
@@ -270,7 +275,7 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
 
 std::vector<Index> BatchWidths(const StepPlan& plan) {
   std::vector<Index> widths{plan.settings.features + 1, plan.columns, 1};
-  if (WeightColumns(plan) > 0) widths.push_back(1);
+  widths.insert(widths.end(), static_cast<std::size_t>(WeightColumns(plan) + MaskColumns(plan)), 1);
   return widths;
 }
 

@@ -39,12 +39,11 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
 /// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared
-/// row norm and, where the plan has such, the record's own weight, to the nearest number of its lattice; 0 of
-/// records without, which are held out. A target is rounded to the nearest number of the lattice, from 0 to
-/// 1. A row's lattice norm never exceeds R: it is scaled down to it where needed, and rounded towards zero.
-///    Throws:
-/// DataError on a value that is not finite or a class, target or weight out of range, of the records listed
-/// or of another.
+/// row norm and, where the plan has such, the record's own weight, to the nearest number of its lattice, 0 of
+/// records without, which are held out; and, with MaskBitsBeside, the mask bit at f bits. A target is rounded
+/// to the nearest number of the lattice, from 0 to 1. A row's lattice norm never exceeds R: it is scaled down
+/// to it where needed, and rounded towards zero. Throws: DataError on a value that is not finite or a class,
+/// target or weight out of range, of the records listed or of another.
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
@@ -88,7 +87,7 @@ struct BatchSlots {
 [[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
 /// How many columns of EncodeRecords() become a batch's x, y, squared norms and, where the plan has such,
-/// weights, in this order.
+/// weights and mask bits, in this order.
 [[nodiscard]] std::vector<mpc::Index> BatchWidths(const StepPlan& plan);
 
 /// A batch of its parts, which are as wide as BatchWidths() says; with narrow rows of all but the first.

@@ -22,6 +22,8 @@ struct Batch {
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
   mpc::ArithShare weights{};  ///< B x 1: the records' own, where the plan has such, with its bits; else none
+  mpc::ArithShare
+      mask_bits{};  ///< B x 1: once more and in words, where the plan has MaskBitsBeside; else none
 };
 
 /// x, for what does not work on narrow rows. Throws ContractError where the batch has these.

@@ -102,8 +102,8 @@ Index DeltasOfARow(const StepPlan& plan) {
 /// 1 of a record, 0 of padding, at f bits in whole words: narrow rows have theirs modulo 2^k alone.
 ArithShare MaskBitsInWords(const StepPlan& plan, const Batch& batch) {
   if (!batch.narrow_x) return (Word{1} << RowShift(plan)) * Columns(batch.x.ring(), batch.x.cols() - 1, 1);
-  const ArithShare& labels = batch.y.ring();
-  Require(labels.cols() > 1, "MaskBitsInWords: of narrow rows several labels, of which one is 1");
+  if (MaskBitsBeside(plan)) return batch.mask_bits;
+  const ArithShare& labels = batch.y.ring();  // of which one is 1
   return {labels.own().rowwise().sum(), labels.next().rowwise().sum()};
 }
 

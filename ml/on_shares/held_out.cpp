@@ -17,7 +17,7 @@ using mpc::Index;
 using mpc::RingMatrix;
 
 protocols::Shape BlockShape(const StepPlan& plan, std::int64_t rows) {
-  return {.rows = rows, .cols = EncodedColumns(plan)};
+  return {.rows = rows, .cols = EncodedColumns(WithWholeRows(plan))};
 }
 
 }  // namespace

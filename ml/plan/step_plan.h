@@ -72,6 +72,12 @@ struct StepPlan {
 /// Whether a step's rows are shared modulo less than the ring.
 [[nodiscard]] inline bool HasNarrowRows(const StepPlan& plan) { return plan.row_bits < 64; }
 
+/// Whether rows have their mask bit, at f bits, once more in a word beside them: a network passes it up its
+/// layers, and one label is not 1 in every row, as what several add up to is.
+[[nodiscard]] inline bool MaskBitsBeside(const StepPlan& plan) {
+  return HasNarrowRows(plan) && IsNetwork(plan) && plan.columns == 1;
+}
+
 /// Whether the sum of narrow rows is lifted to words and then truncated with the velocity, rounded once: with
 /// an adaptive clip, whose factor nobody knows when it is dealt, and where two exact truncations would take a
 /// comparison's key each.

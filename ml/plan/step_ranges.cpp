@@ -94,13 +94,15 @@ int BitsOfGradient(const StepPlan& plan, double sigma) {
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
 
-/// Whether rows of so many bits save a network's step more than its momentum takes: a truncation by itself, or
-/// less where the sum is lifted.
-bool SavesMoreThanMomentumTakes(const StepPlan& plan, int bits) {
-  if (!IsNetwork(plan) || plan.settings.momentum == 0) return true;
-  const auto numbers = LargestBatch(plan.settings) * (plan.settings.features + 1);
+/// Whether rows of so many bits save a network's step more than what comes with them takes: a word a row for
+/// the mask bit behind one column, and with momentum a truncation by itself, or less where the sum is lifted.
+bool SaveMoreThanTheyTake(const StepPlan& plan, int bits) {
+  if (!IsNetwork(plan)) return true;
+  const auto of_row = (plan.settings.features + 1) * (kWordBits - bits) - (plan.columns == 1 ? kWordBits : 0);
   constexpr int kWordsOfMomentum = 6;
-  return numbers * (kWordBits - bits) > kWordsOfMomentum * kWordBits * ShapeOfWeights(plan).weights();
+  const auto of_momentum =
+      plan.settings.momentum == 0 ? 0 : kWordsOfMomentum * kWordBits * ShapeOfWeights(plan).weights();
+  return LargestBatch(plan.settings) * of_row > of_momentum;
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
@@ -221,16 +223,14 @@ double SigmaAbove(const TrainingSettings& settings) {
 
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
-  const bool passes_mask_bit_up = IsNetwork(plan) && plan.columns == 1;
-  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished || passes_mask_bit_up)
-    return kWordBits;
+  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished) return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
   const int opened = IsNetwork(plan) ? of_gradient : bits;
   if (std::max(bits, opened) >= kWordBits) return kWordBits;
   // No later step's mantissa is larger: a rate falls from the first one's.
   const bool fits = s.adaptive || plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
-  return fits && SavesMoreThanMomentumTakes(plan, bits) ? bits : kWordBits;
+  return fits && SaveMoreThanTheyTake(plan, bits) ? bits : kWordBits;
 }
 
 int UpdateBits(const StepPlan& plan, double sigma) {

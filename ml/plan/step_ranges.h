@@ -67,9 +67,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   with an adaptive clip, whose update lifts G to words first, in place of the last two |n| < 2^(k - 1), n
 ///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
-/// Whole are rows that do not come afresh in each step, those of published clipping, and those of two classes
-/// with hidden layers, whose mask bit is multiplied by weights. Those of a network, too, where its momentum
-/// would take more bytes than they save.
+/// Whole are rows that do not come afresh in each step, and those of published clipping. Those of a network,
+/// too, where its momentum, and behind one column its mask bits, would take more bytes than they save.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

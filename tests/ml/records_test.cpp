@@ -63,6 +63,32 @@ TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
   }
 }
 
+/// Behind narrow rows of a network of one column, in words: at f bits, whatever rows have.
+TEST(EncodeRecords, PutsMaskBitsLastWhereANetworkPassesThemUp) {
+  TrainingSettings settings = SmallSettings();
+  settings.classes = 2;
+  settings.hidden = {4};
+  settings.row_fraction_bits = 9;
+  for (const bool weights : {false, true}) {
+    if (weights) settings.max_record_weight = 1.5;
+    const StepPlan plan = MakeStepPlan(settings);
+    ASSERT_TRUE(MaskBitsBeside(plan));
+    const OwnRecords records = MakeRecords(settings, 2, 5);
+    const RingMatrix encoded = EncodeRecords(plan, records, {3, kPadding, 1}, 4);
+    const RingMatrix whole = EncodeRecords(WithWholeRows(plan), records, {3, kPadding, 1}, 4);
+    ASSERT_EQ(encoded.cols(), EncodedColumns(plan));
+    ASSERT_EQ(encoded.cols(), whole.cols() + 1);
+    for (Index row = 0; row < 4; ++row) {
+      const bool padding = row == 1 || row == 3;
+      EXPECT_EQ(encoded(row, encoded.cols() - 1), padding ? 0U : Word{1} << 16) << row;
+      EXPECT_EQ(encoded(row, settings.features), padding ? 0U : Word{1} << 9) << row;
+    }
+    EXPECT_TRUE((encoded.rightCols(1) == whole.col(settings.features)).all());
+    EXPECT_EQ(BatchWidths(plan), (std::vector<Index>(weights ? std::vector<Index>{7, 1, 1, 1, 1}
+                                                             : std::vector<Index>{7, 1, 1, 1})));
+  }
+}
+
 TEST(EncodeRecords, PutsRowsAloneOnALatticeOfTheirOwn) {
   TrainingSettings settings = SmallSettings();
   settings.row_fraction_bits = 8;

@@ -57,6 +57,7 @@ struct StepCase {
   Sampling sampling = Sampling::kOwnerPoisson;
   bool in_half_words = false;           ///< rows of 32 bits
   std::vector<double> class_weights{};  ///< of two classes
+  std::int64_t features_of_two = 0;     ///< of two classes: how many there are
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
@@ -91,8 +92,8 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.hidden = GetParam().hidden;
   settings.momentum = GetParam().momentum;
   settings.sampling = GetParam().sampling;
-  if (!GetParam().class_weights.empty()) {
-    settings.features = 7;  // of one column: as many weights
+  if (GetParam().features_of_two > 0) {
+    settings.features = GetParam().features_of_two;
     settings.classes = 2;
     settings.class_weights = GetParam().class_weights;
   }
@@ -104,6 +105,7 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   EXPECT_EQ(plan.row_bits == 32, GetParam().in_half_words);
   EXPECT_EQ(HasNarrowRows(plan),
             settings.clipping != Clipping::kPublished && settings.sampling == Sampling::kOwnerPoisson);
+  EXPECT_EQ(MaskBitsBeside(plan), settings.classes == 2 && !settings.hidden.empty());
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
@@ -325,13 +327,18 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
                     StepCase{.name = "WholeRows", .sampling = Sampling::kPublic},
                     StepCase{.name = "RowsOfHalfWords", .in_half_words = true},
-                    StepCase{.name = "WeighedClasses", .class_weights = {0.5, 1}},
+                    // of one column 8 weights, too
+                    StepCase{.name = "WeighedClasses", .class_weights = {0.5, 1}, .features_of_two = 7},
                     StepCase{.name = "Squared", .loss = Loss::kSquared},
                     StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
                     StepCase{.name = "Examples", .clipping = Clipping::kExamples},
                     StepCase{.name = "Published", .clipping = Clipping::kPublished},
                     // 16 weights
                     StepCase{.name = "Network", .form = Form::kLatency, .hidden = {2}},
+                    StepCase{.name = "NetworkOfTwoClasses",  // 8 weights
+                             .form = Form::kLatency,
+                             .hidden = {1},
+                             .features_of_two = 5},
                     StepCase{.name = "NetworkOnWholeRows",
                              .form = Form::kLatency,
                              .hidden = {2},

@@ -25,7 +25,8 @@ ml::Batch RowOf(const ml::Batch& batch, Index row) {
   return {.x = {Rows(batch.x.ring(), row, 1), batch.x.frac_bits()},
           .y = {Rows(batch.y.ring(), row, 1), batch.y.frac_bits()},
           .squared_norms = Rows(batch.squared_norms, row, 1),
-          .weights = batch.weights.rows() > 0 ? Rows(batch.weights, row, 1) : batch.weights};
+          .weights = batch.weights.rows() > 0 ? Rows(batch.weights, row, 1) : batch.weights,
+          .mask_bits = batch.mask_bits.rows() > 0 ? Rows(batch.mask_bits, row, 1) : batch.mask_bits};
 }
 
 /// Logits of row k with weights[k]: local products, one below the other.

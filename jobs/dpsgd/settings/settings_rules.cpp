@@ -247,8 +247,6 @@ void CheckRowBits(const DpsgdSettings& job, const Section& document) {
   if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
     refuse("another privacy.sampling than \"owner-poisson\"");
   if (job.training.clipping == ml::Clipping::kPublished) refuse("training.clipping \"published\"");
-  if (!job.model.hidden.empty() && (job.data.target || job.data.classes == 2))
-    refuse("model.hidden and two classes or a target");
   if (*job.features.fraction_bits > job.fraction_bits)
     features.Refuse("fraction_bits", fmt::format("at most {}, which fraction_bits is", job.fraction_bits));
 }

@@ -209,6 +209,18 @@ TEST(MakePlan, ListsTheEventsThatTheRecordWillList) {
   EXPECT_EQ(dp::ToJson(planned), dp::ToJson(TrainSmall(settings)[0].record));
 }
 
+/// What a training's last step sends is what is planned of it.
+void ExpectStepsAsPlanned(const TrainingSettings& settings, protocols::Form form) {
+  const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
+    std::vector<std::uint64_t> bytes;
+    (void)Train(party, settings, MakeRecords(settings, 3, 20),
+                {.on_step = [&](const StepReport& report) { bytes.push_back(report.bytes_sent); },
+                 .on_record = [](const dp::TrainingRecord&) {}});
+    return bytes.at(2) - bytes.at(1);
+  });
+  EXPECT_EQ(sent[0] + sent[1] + sent[2], PlannedStepCost(settings, form).bytes_of_all());
+}
+
 TEST(PlannedStepCost, IsWhatAStepSends) {
   for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
     for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
@@ -221,15 +233,18 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
         settings.row_fraction_bits = 8;
         settings.error_fraction_bits = 10;
       }
-      const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
-        std::vector<std::uint64_t> bytes;
-        (void)Train(party, settings, MakeRecords(settings, 3, 20),
-                    {.on_step = [&](const StepReport& report) { bytes.push_back(report.bytes_sent); },
-                     .on_record = [](const dp::TrainingRecord&) {}});
-        return bytes.at(2) - bytes.at(1);
-      });
-      EXPECT_EQ(sent[0] + sent[1] + sent[2], PlannedStepCost(settings, form).bytes_of_all());
+      ExpectStepsAsPlanned(settings, form);
     }
+  }
+  TrainingSettings network = SmallSettings();
+  network.steps = 3;
+  network.comparison = protocols::Form::kLatency;
+  network.hidden = {4};
+  network.max_record_weight = 1.5;
+  for (const int classes : {2, 3}) {
+    network.classes = classes;
+    EXPECT_EQ(MaskBitsBeside(MakeStepPlan(network)), classes == 2);
+    ExpectStepsAsPlanned(network, protocols::Form::kLatency);
   }
 }
 

@@ -72,6 +72,7 @@ class EvaluateTest : public testing::TestWithParam<EvaluationCase> {};
 TEST_P(EvaluateTest, OpensTheExactCountToThoseNamedAtTheDeclaredCost) {
   const TrainingSettings settings = SettingsOf(GetParam());
   const StepPlan plan = MakeStepPlan(settings, GetParam().comparison);
+  EXPECT_EQ(MaskBitsBeside(plan), GetParam().name == "network_binary");
   const OwnRecords test = MakeRecords(settings, 9, 60);
   const RingMatrix weights = SomeWeights(plan);
   const auto parts = Evaluated(plan, test, weights);
@@ -102,6 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     EvaluationCase{"softmax_f12", {}, Loss::kSoftmax, 5, 12},
                     EvaluationCase{"network", {6, 5}},
                     EvaluationCase{"network_softmax", {6}, Loss::kSoftmax, 3},
+                    EvaluationCase{"network_binary", {6}, Loss::kOneVsRest, 2},
                     EvaluationCase{
                         "network_binary_latency", {6}, Loss::kOneVsRest, 2, 20, protocols::Form::kLatency}),
     [](const auto& info) { return info.param.name; });

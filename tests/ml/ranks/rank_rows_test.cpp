@@ -68,6 +68,7 @@ Slots DrawSlots(const TrainingSettings& settings, const OwnRecords& rows, int ra
           take(batch.y.ring());
           take(batch.squared_norms);
           if (batch.weights.size() > 0) take(batch.weights);
+          if (batch.mask_bits.size() > 0) take(batch.mask_bits);
           slot.resize(words.size());
           for (std::size_t word = 0; word < words.size(); ++word) {
             slot[word] += words[word];
@@ -105,14 +106,21 @@ TEST_P(RankSourceTest, HandsEachRecordToOneSlot) {
   settings.sampling = GetParam();
   settings.max_record_weight = 2;
   settings.row_norm = 4;
-  const OwnRecords records = NumberedRecords(settings, 5);
-  for (const auto& batch : DrawSlots(settings, records, 4, 3)) {
-    std::vector<std::vector<mpc::Word>> expected(8, WordsOfRecord(settings, records, kPadding));
-    for (std::size_t k = 0; k < 5; ++k)
-      expected[k] = WordsOfRecord(settings, records, static_cast<std::int64_t>(k));
-    EXPECT_THAT(batch[0], testing::UnorderedElementsAreArray(expected));
-    EXPECT_THAT(batch[1], testing::Each(testing::Each(0U)));
-    EXPECT_EQ(batch[2].size(), 4U);
+  OwnRecords records = NumberedRecords(settings, 5);
+  TrainingSettings network = settings;  // whose mask bits may be a column of their own
+  network.classes = 2;
+  network.hidden = {4};
+  EXPECT_EQ(MaskBitsBeside(MakeStepPlan(network)), HasNarrowRows(MakeStepPlan(network)));
+  for (const TrainingSettings& of : {settings, network}) {
+    for (int& label : records.y) label %= of.classes;
+    for (const auto& batch : DrawSlots(of, records, 4, 3)) {
+      std::vector<std::vector<mpc::Word>> expected(8, WordsOfRecord(of, records, kPadding));
+      for (std::size_t k = 0; k < 5; ++k)
+        expected[k] = WordsOfRecord(of, records, static_cast<std::int64_t>(k));
+      EXPECT_THAT(batch[0], testing::UnorderedElementsAreArray(expected));
+      EXPECT_THAT(batch[1], testing::Each(testing::Each(0U)));
+      EXPECT_EQ(batch[2].size(), 4U);
+    }
   }
 }
 

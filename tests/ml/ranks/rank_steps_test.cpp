@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -218,14 +219,15 @@ TEST(RankSteps, GiveTheWeightsOfOneMachineBitForBitWithItsCoinsAndNoise) {
   ExpectTheWeightsOfOneMachine(0.5);
 }
 
-/// By a linear model or a network, whose slices cross its layers.
-void ExpectTheDeclaredCost(bool network) {
+/// By a linear model or, with `classes` of its own, a network, whose slices cross its layers.
+void ExpectTheDeclaredCost(std::optional<int> classes) {
   for (const int ranks : {2, 3}) {
     for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
       TrainingSettings settings = SmallSettings();
       settings.comparison = form;
-      if (network) {
+      if (classes) {
         settings.hidden = {4};
+        settings.classes = *classes;
       } else {
         settings.momentum = 0.5;
         settings.row_fraction_bits = 8;
@@ -264,7 +266,8 @@ void ExpectTheDeclaredCost(bool network) {
 }
 
 TEST(RankStepCost, IsWhatEachLaneSendsInAStep) {
-  for (const bool network : {false, true}) ExpectTheDeclaredCost(network);
+  ExpectTheDeclaredCost({});
+  for (const int classes : {2, 3}) ExpectTheDeclaredCost(classes);
 }
 
 }  // namespace

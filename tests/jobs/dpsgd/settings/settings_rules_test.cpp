@@ -463,6 +463,8 @@ TEST(RowBitsJob, IsInTheHashOnlyWhereItIsAskedAndOfWhatTheStepsHave) {
   EXPECT_NE(DpsgdHash(asked), DpsgdHash(plain));
   EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(asked), "x")), DpsgdHash(asked));
   EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(asked)))), DpsgdHash(asked));
+  const auto network = ReadTargets(kTargetJob, {"features.fraction_bits=9", "model.hidden=[4]"});
+  EXPECT_EQ(ml::RowFractionBits(SettingsOf(network)), 9);
 }
 
 TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
@@ -474,9 +476,6 @@ TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
   EXPECT_THAT(refusal({"privacy.sampling=\"public\""}),
               HasSubstr("features.fraction_bits: found it, expected none"));
   EXPECT_THAT(refusal({"training.clipping=\"published\""}), HasSubstr("training.clipping \"published\""));
-  EXPECT_THAT(
-      refusal({"model.hidden=[4]"}),
-      HasSubstr("fraction_bits: found it, expected none with model.hidden and two classes or a target"));
   EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
   EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
 }
