@@ -239,10 +239,12 @@ int UpdateBits(const StepPlan& plan, double sigma) {
 }
 
 void CheckRowBits(const StepPlan& plan, double sigma) {
-  if (RowBits(plan, sigma) <= plan.row_bits && UpdateBits(plan, sigma) <= plan.update_bits) return;
+  const bool of_sums = UpdateBits(plan, sigma) > plan.update_bits;  // of networks
+  if (!of_sums && RowBits(plan, sigma) <= plan.row_bits) return;
   std::ostringstream text;
-  text << "the noise of sigma " << sigma << " has no room in rows of " << plan.row_bits
-       << " bits, which are for a sigma of " << SigmaAbove(plan.settings) << ": give privacy.sigma itself";
+  text << "the noise of sigma " << sigma << " has no room in " << (of_sums ? "gradient sums" : "rows")
+       << " of " << (of_sums ? plan.update_bits : plan.row_bits) << " bits, which are for a sigma of "
+       << SigmaAbove(plan.settings) << ": give privacy.sigma itself";
   throw ConfigError(text.str());
 }
 

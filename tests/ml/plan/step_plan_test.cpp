@@ -1,5 +1,7 @@
 #include "ml/plan/step_plan.h"
 
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <functional>
 
@@ -431,7 +433,16 @@ TEST(RowBits, AreRefusedToNoiseThatIsLargerThanTheyWereChosenFor) {
   EXPECT_EQ(plan.row_bits, 48);
   EXPECT_NO_THROW(CheckRowBits(plan, 10));
   const auto refusal = ErrorText<ConfigError>([&] { CheckRowBits(plan, 1000); });
-  EXPECT_NE(refusal.find("give privacy.sigma itself"), std::string::npos) << refusal;
+  EXPECT_THAT(refusal, testing::HasSubstr("no room in rows of 48 bits, which are for a sigma of"));
+  EXPECT_THAT(refusal, testing::HasSubstr("give privacy.sigma itself"));
+  TrainingSettings settings = MnistSettings();  // whose activations take more than the sum has
+  settings.hidden = {16};
+  const StepPlan network = MakeStepPlan(settings);
+  EXPECT_EQ(network.row_bits, 56);
+  EXPECT_EQ(network.update_bits, 48);
+  EXPECT_NO_THROW(CheckRowBits(network, 10));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { CheckRowBits(network, 1000); }),
+              testing::HasSubstr("no room in gradient sums of 48 bits, which are for a sigma of"));
 }
 
 /// Whatever calibration finds of it.
