@@ -231,7 +231,11 @@ std::vector<Entry> TruncationEntries(Rounding rounding) {
        })},
       {.name = "truncate_lifted" + suffix,
        .row = {"truncate a product modulo 2^40 and a number" + how, "`TruncateLifted`", "element",
-               Section("Truncation"), sees(kSeesOpeningOfProduct), error},
+               Section("Truncation"),
+               "A, B: two openings, each under a mask of its own: of x as truncate a product, of m x + y as "
+               "truncate" +
+                   std::string(exact ? " exactly" : ""),
+               error},
        .size = {.width = 40, .input_bits = 38, .rounding = rounding},
        .cost =
            [](const Size& s) { return TruncateLiftedCost(s.count, s.fraction_bits, s.rounding, s.width); },
