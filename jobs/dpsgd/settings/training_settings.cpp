@@ -3,7 +3,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cmath>
+#include <optional>
 
+#include "base/error.h"
 #include "jobs/deposited_records.h"
 #include "jobs/dpsgd/ranges.h"
 #include "jobs/dpsgd/standardisation.h"
@@ -28,6 +30,15 @@ std::vector<std::string> CheckpointAdvice(const DpsgdSettings& job) {
       fmt::format("training.checkpoint_every, {}, is above the {} steps: no checkpoint is kept between "
                   "the first step and the last, and a run that ends there does all its steps again",
                   every, job.training.steps)};
+}
+
+/// None where what the settings ask for has no room in the ring.
+std::optional<ml::StepPlan> PlanIfInRange(const ml::TrainingSettings& settings) {
+  try {
+    return ml::MakeStepPlan(settings);
+  } catch (const ConfigError&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -117,32 +128,44 @@ std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, doubl
                   all_rows ? " or more rows" : ", more rows or a larger training.expected_batch")};
 }
 
-std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings) {
-  if (!settings.error_fraction_bits) return {};
-  const auto rounded = ml::MakeStepPlan(settings);
-  auto without = settings;
-  without.error_fraction_bits.reset();
-  const auto plain = ml::MakeStepPlan(without);
-  const int bits = *settings.error_fraction_bits;
+std::vector<std::string> LatticeAdvice(const ml::TrainingSettings& settings) {
+  const auto plan = ml::MakeStepPlan(settings);
   std::vector<std::string> lines;
-  if (rounded.row_bits == plain.row_bits && bits < settings.fraction_bits)
-    lines.push_back(fmt::format(
-        "training.error_fraction_bits, {}, raises the noise and makes no row shorter: its numbers "
-        "take {} bytes with and without it",
-        bits, plain.row_bits / 8));
-  const double factor = rounded.sensitivity / plain.sensitivity;
-  if (factor > kMuchForRounding)
-    lines.push_back(
-        fmt::format("training.error_fraction_bits, {}, makes the noise {:.2g} times as large: more "
-                    "bits or a larger privacy.clip leave more of the signal",
-                    bits, factor));
+  const auto note_unless_shorter = [&](const ml::StepPlan& without, const std::string& what) {
+    if (plan.row_bits != without.row_bits) return;
+    lines.push_back(what +
+                    (HasNarrowRows(plan)
+                         ? fmt::format(" no row shorter: its numbers take {} bytes with and without it",
+                                       plan.row_bits / 8)
+                         : " no row shorter: with and without it rows are whole words of 8 bytes"));
+  };
+  if (const auto bits = settings.row_fraction_bits; bits && *bits < settings.fraction_bits) {
+    auto without = settings;
+    without.row_fraction_bits.reset();
+    if (const auto plain = PlanIfInRange(without))
+      note_unless_shorter(*plain, fmt::format("features.fraction_bits, {}, rounds rows and makes", *bits));
+  }
+  if (const auto bits = settings.error_fraction_bits; bits && *bits < settings.fraction_bits) {
+    auto without = settings;
+    without.error_fraction_bits.reset();
+    const auto plain = PlanIfInRange(without);
+    if (!plain) return lines;
+    note_unless_shorter(*plain,
+                        fmt::format("training.error_fraction_bits, {}, raises the noise and makes", *bits));
+    const double factor = plan.sensitivity / plain->sensitivity;
+    if (factor > kMuchForRounding)
+      lines.push_back(
+          fmt::format("training.error_fraction_bits, {}, makes the noise {:.2g} times as large: more "
+                      "bits or a larger privacy.clip leave more of the signal",
+                      *bits, factor));
+  }
   return lines;
 }
 
 std::vector<std::string> TrainingAdvice(const DpsgdSettings& job, const ml::TrainingSettings& settings,
                                         double sigma) {
   std::vector<std::vector<std::string>> parts{NoiseAdvice(settings, sigma, TotalRows(job.data)),
-                                              ErrorBitsAdvice(settings), CheckpointAdvice(job)};
+                                              LatticeAdvice(settings), CheckpointAdvice(job)};
   if (settings.standardisation) parts.push_back(MeansAdvice(job, *settings.standardisation));
   if (settings.ranges) parts.push_back(RangesAdvice(job, *settings.ranges));
   std::vector<std::string> lines;

@@ -20,8 +20,9 @@ namespace trefoil::jobs {
 [[nodiscard]] std::vector<std::string> NoiseAdvice(const ml::TrainingSettings& settings, double sigma,
                                                    std::int64_t rows);
 
-/// The same of clipped errors at fewer bits: lines where they make no row shorter, or the noise much larger.
-[[nodiscard]] std::vector<std::string> ErrorBitsAdvice(const ml::TrainingSettings& settings);
+/// The same of rows and of clipped errors at fewer bits: lines where they make no row shorter, or the noise
+/// much larger. None of what would have no room without.
+[[nodiscard]] std::vector<std::string> LatticeAdvice(const ml::TrainingSettings& settings);
 
 /// All that whoever plans a training should know: these lines, where no step comes to a checkpoint but the
 /// last, and where noise drowns what features are standardised by. `settings` are SettingsOf(job).

@@ -245,6 +245,30 @@ TEST(DpsgdJob, NotesErrorBitsThatGainNothingOrCostMuch) {
   EXPECT_THAT(notes({nine, "features.fraction_bits=8", "training.schedule=linear"}), Not(any));
   EXPECT_THAT(notes({nine, "features.fraction_bits=8", "privacy.clip=0.02"}),
               Contains(HasSubstr("training.error_fraction_bits, 9, makes the noise 2.3 times as large")));
+  // Whose shift leaves no fewer bits.
+  EXPECT_THAT(notes({nine, "training.learning_rate=1e-7"}),
+              Contains(HasSubstr("no row shorter: with and without it rows are whole words of 8 bytes")));
+  // Which have no room with errors of 22 bits.
+  EXPECT_THAT(notes({nine, "fraction_bits=22", "features.fraction_bits=22"}), Not(any));
+}
+
+TEST(DpsgdJob, NotesRowBitsThatGainNothing) {
+  const auto notes = [](const std::vector<std::string>& assignments) {
+    return ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml", assignments)->Advice();
+  };
+  using testing::Contains;
+  using testing::HasSubstr;
+  const auto any = Contains(HasSubstr("features.fraction_bits"));
+  for (const char* bits : {"features.fraction_bits=9", "features.fraction_bits=16"})
+    EXPECT_THAT(notes({bits}), testing::Not(any));  // five bytes in place of six, or all the bits there are
+  EXPECT_THAT(notes({"features.fraction_bits=15"}),
+              Contains("features.fraction_bits, 15, rounds rows and makes no row shorter: its numbers take 6 "
+                       "bytes with and without it"));
+  // As are those of a network whose momentum takes more than they save.
+  EXPECT_THAT(notes({"model.hidden=[64]", "training.momentum=0.5", "training.max_batch_per_owner=200",
+                     "training.expected_batch=300"}),
+              Contains("features.fraction_bits, 9, rounds rows and makes no row shorter: with and without it "
+                       "rows are whole words of 8 bytes"));
 }
 
 TEST(UseRanks, IsRefusedWhereWorkCannotBeSharedOut) {
