@@ -15,6 +15,7 @@
 #include "jobs/config/common_fields.h"
 #include "jobs/job_of.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/average_noise.h"
 #include "ml/on_shares/average_plan.h"
@@ -64,6 +65,7 @@ class AverageJob : public JobOf<AverageSettings> {
   [[nodiscard]] int SumBits() const { return CeilLog2(plan_.largest_sum); }
   [[nodiscard]] mpc::FixedShare ShareOf(mpc::Context& party, const mpc::ArithShare& sum) const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
+  [[nodiscard]] std::vector<std::uint64_t> NoiseNumbers() const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   ml::AveragePlan plan_;
@@ -109,6 +111,7 @@ std::string AverageJob::Uncovered() const {
 JobCost AverageJob::Cost() const {
   const auto& shape = plan_.shape;
   JobCost cost{.apart = "the owners' training"};
+  cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(job().as_published() ? ml::PublishedClassifierSumCost(shape)
                                         : ml::NoisyClassifierSumCost(shape));
   if (job().to.empty()) {
@@ -224,7 +227,19 @@ nlohmann::ordered_json AverageJob::Summary() const {
   return summary;
 }
 
+/// What the sum and its noises are made by, beside what is charged.
+std::vector<std::uint64_t> AverageJob::NoiseNumbers() const {
+  auto numbers = plan_.sensitivities;
+  for (const auto& rate : plan_.rates) numbers.insert(numbers.end(), {rate.numerator, rate.denominator});
+  for (const auto size : plan_.shape.min_sizes) numbers.push_back(static_cast<std::uint64_t>(size));
+  numbers.insert(numbers.end(), {plan_.size_rate.numerator, plan_.size_rate.denominator,
+                                 static_cast<std::uint64_t>(plan_.shape.margin),
+                                 static_cast<std::uint64_t>(plan_.shape.width)});
+  return numbers;
+}
+
 JobResult AverageJob::Run(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), NoiseNumbers());
   output.Reserve(Events(), {});
   const auto own = OwnPart();
   const mpc::ArithShare sum = job().as_published() ? ml::PublishedClassifierSum(party, plan_.shape, own)

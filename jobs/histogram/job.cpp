@@ -18,6 +18,7 @@
 #include "jobs/ranks/ranked_job_of.h"
 #include "jobs/records/local_data.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/on_deposits/deposited_counts.h"
@@ -117,6 +118,7 @@ std::vector<dp::RecordedEvent> HistogramJob::Events() const {
 JobCost HistogramJob::Cost() const {
   JobCost cost;
   const auto slice = SliceOf(values());
+  cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
                                 : ml::OpenNoisyCountsCost(slice, job().to));
   if (OnDeposits()) cost.apart = ApartOnDeposits(kSumOfRows);
@@ -257,6 +259,7 @@ nlohmann::ordered_json HistogramJob::Summary() const {
 }
 
 JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), {}, ranks());
   SharedRecords::Checked deposits;
   if (OnDeposits()) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});
@@ -278,6 +281,7 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
 }
 
 void HistogramJob::Serve(mpc::Context& party) {
+  RequireSameNoise(party, Events(), {}, ranks());
   const auto noise = OwnNoise();
   WaitForSettled();
   (void)Open(party, own_, noise);

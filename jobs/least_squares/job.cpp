@@ -19,6 +19,7 @@
 #include "jobs/records/local_data.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/record_fields.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/batches/row_keys.h"
 #include "ml/clear/least_squares.h"
@@ -203,6 +204,7 @@ JobCost LeastSquaresJob::Cost() const {
                    OnDeposits()
                        ? ApartOnDeposits(", the products of their rows and the solution of the equations")
                        : "the products of each party's records and the solution of the equations"};
+  cost.session.Add(RequireSameNoiseCost());
   if (Vertical()) {
     cost.session.Add(ml::RequireSameKeysCost());
     cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));
@@ -284,6 +286,7 @@ nlohmann::ordered_json LeastSquaresJob::Summary() const {
 }
 
 JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), {Sensitivity()});
   SharedRecords::Checked deposits;
   if (OnDeposits()) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});

@@ -14,6 +14,7 @@
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statistics/own_sum.h"
 #include "jobs/statistics/result_files.h"
@@ -98,6 +99,7 @@ std::vector<std::string> StatisticsJob::Warnings() const {
 JobCost StatisticsJob::Cost() const {
   const auto numbers = static_cast<double>(layout_.size);
   JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
+  cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws = numbers;
   const auto features = static_cast<double>(RecordsOf(job()).features);
@@ -155,6 +157,7 @@ nlohmann::ordered_json StatisticsJob::Summary() const {
 }
 
 JobResult StatisticsJob::Run(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), {Sensitivity()});
   SharedRecords::Checked deposits;
   if (deposited_) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});

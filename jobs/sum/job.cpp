@@ -15,6 +15,7 @@
 #include "jobs/deposited_records.h"
 #include "jobs/deposited_vectors.h"
 #include "jobs/ranks/ranked_job_of.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/sum/own_sums.h"
 #include "jobs/sum/program_sums.h"
@@ -176,6 +177,7 @@ JobCost SumJob::Cost() const {
     cost.session.Add(protocols::ExchangeTextsCost({kBytesOfNewRun, kBytesOfNewRun, kBytesOfNewRun}));
     cost.session.Add(protocols::BarrierCost());
   }
+  cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
   const auto own = static_cast<double>(slice);
@@ -265,6 +267,7 @@ ResultFile SumJob::FileOf(const std::vector<double>& opened) const {
 }
 
 JobResult SumJob::RunOnDeposits(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), {sensitivity_});
   auto deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});
   const auto all = SumOfDeposits(*deposited_, deposits);
@@ -295,6 +298,7 @@ void EndTogether(mpc::Context& party, std::int64_t call) {
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
   if (deposited_) return RunOnDeposits(party, output);
   const auto [first, shared] = output.ResumeCalls(party);
+  RequireSameNoise(party, Events(), {sensitivity_}, ranks());
   output.Reserve(Events(), first > 0 ? Events() : Output::Events());
   ml::NoisySums sums(Session(Calls() - first), RandomStream::FromSystem());
   if (of_program_) of_program_->StartBehind(first, shared);
@@ -323,6 +327,7 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
 }
 
 void SumJob::Serve(mpc::Context& party) {
+  RequireSameNoise(party, Events(), {sensitivity_}, ranks());
   ml::NoisySums sums(Session(Calls()), RandomStream::FromSystem());
   WaitForSettled();
   for (const auto& own : own_.of_calls) (void)Joined(sums.Next(party, own), job().dimension);

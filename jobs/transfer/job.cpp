@@ -16,6 +16,7 @@
 #include "jobs/job_of.h"
 #include "jobs/pate/teacher_labels.h"
 #include "jobs/records/local_data.h"
+#include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/transfer/settings.h"
 #include "ml/noise/noisy_counts.h"
@@ -129,6 +130,7 @@ std::vector<dp::RecordedEvent> TransferJob::Events() const {
 JobCost TransferJob::Cost() const {
   const auto& settings = job().settings;
   JobCost cost;
+  cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(Then(protocols::RequireSameEverywhereCost(), ml::TransferLabelsCost(plan_)));
   cost.session.Add(ml::TransferStepCost(plan_), settings.steps);
   cost.session.Add(protocols::ReshareCost(plan_.weights()));
@@ -233,6 +235,8 @@ ml::StepNoise TransferJob::OwnNoise() const {
 }
 
 JobResult TransferJob::Run(mpc::Context& party, Output& output) {
+  // The bound on the gap is of roots and logarithms, too, and a step of what follows from it.
+  RequireSameNoise(party, Events(), {plan_.sensitivity, plan_.a, plan_.b, plan_.c});
   output.Reserve(Events(), {});
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());

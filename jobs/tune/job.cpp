@@ -20,6 +20,7 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/record_fields.h"
+#include "jobs/same_noise.h"
 #include "jobs/tune/settings.h"
 #include "ml/batches/deposited_rows.h"
 #include "ml/on_shares/best_trial.h"
@@ -332,15 +333,12 @@ nlohmann::ordered_json TuneJob::Summary(const std::vector<dp::RecordedEvent>& ev
 
 JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   (void)output.Resume(party);  // opens the progress; there is nothing to go on from
-  ml::CheckRecords(selection_.test, held_out_.test, party.self(), "evaluation", "evaluation.rows");
   const auto events = Events();
+  RequireSameNoise(party, events, {});  // weights of how many compete are of logarithms, too
+  ml::CheckRecords(selection_.test, held_out_.test, party.self(), "evaluation", "evaluation.rows");
   SharedRecords::Checked deposits;
   if (job_.store.on) deposits = TakeDeposits(party, *records_, output, events);
   output.Reserve(events, {});
-  // Weights are made of logarithms and powers, which libraries may round otherwise.
-  std::string constants;
-  for (const auto& event : events) constants += dp::EventToJson(event).dump();
-  protocols::RequireSameEverywhere(party, constants, "constants of the tuning");
   const auto models = TrainAll(party, output, events, deposits);
   const auto plan = ReleasedPlan();
   const auto best =

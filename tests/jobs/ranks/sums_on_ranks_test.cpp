@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/formats/numpy/npy.h"
 #include "jobs/job.h"
+#include "jobs/same_noise.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/silent_output.h"
 #include "tests/support/error_text.h"
@@ -88,9 +89,13 @@ class SumsOnRanksTest : public testing::Test {
     return party;
   }
 
-  /// `refused_by`: the party that cannot charge; -1: none.
-  [[nodiscard]] Outcome RunBy(int count, const std::string& text, int refused_by = -1) const {
+  /// `refused_by`: the party that cannot charge, -1: none; `odd`: its machine that draws other noise.
+  [[nodiscard]] Outcome RunBy(int count, const std::string& text, int refused_by = -1, int odd = -1) const {
     const auto file = folder_.Write("job.toml", text);
+    const auto by = [&](int party, int rank) {
+      return party == refused_by && rank == odd ? std::vector<std::string>{"privacy.sigma=0.02"}
+                                                : std::vector<std::string>();
+    };
     Outcome outcome{.files = {}, .sent = std::vector<Bytes>(static_cast<std::size_t>(count)), .ends = {}};
     std::mutex mutex;
     outcome.ends = testing_support::EndsOfRanks(count, {3}, [&](mpc::Context& context, mpc::Ranks& ranks) {
@@ -101,7 +106,7 @@ class SumsOnRanksTest : public testing::Test {
         outcome.sent.at(static_cast<std::size_t>(ranks.rank())).at(self) =
             counters.bytes_sent + counters.bytes_offline;
       };
-      const auto job = ReadJob(file);
+      const auto job = ReadJob(file, by(context.self(), ranks.rank()));
       job->UseRanks(count);
       job->TakeRanks(ranks);
       const auto party = PartyOf(context.self());
@@ -124,7 +129,11 @@ class SumsOnRanksTest : public testing::Test {
     return outcome;
   }
 
-  /// The lanes of a job that went well have sent what is planned for the first of them, each.
+  /// By which rank 0 alone tells the peers' what noise it draws.
+  static std::uint64_t Compared() { return RequireSameNoiseCost().bytes_sent()[0]; }
+
+  /// The lanes of a job that went well have sent what is planned for the first of them, each but for what
+  /// rank 0 agrees on.
   void ExpectPlannedBytes(const Outcome& outcome, const std::string& text) const {
     const auto job = ReadJob(folder_.Write("job.toml", text));
     job->UseRanks(static_cast<int>(outcome.sent.size()));
@@ -133,7 +142,9 @@ class SumsOnRanksTest : public testing::Test {
     // Where there are calls rank 0's output agrees on their run, which this one does not.
     const std::uint64_t agreement = job->Calls() > 0 ? 2 * (sizeof(std::uint64_t) + kBytesOfNewRun) : 0;
     for (std::size_t party = 0; party < planned.size(); ++party) planned[party] -= keys[party] + agreement;
-    for (const auto& lane : outcome.sent) EXPECT_EQ(lane, planned);
+    EXPECT_EQ(outcome.sent.at(0), planned);
+    for (auto& bytes : planned) bytes -= Compared();
+    for (std::size_t rank = 1; rank < outcome.sent.size(); ++rank) EXPECT_EQ(outcome.sent.at(rank), planned);
     for (const auto& lane : outcome.ends) {
       for (const auto& end : lane) EXPECT_FALSE(end);
     }
@@ -223,16 +234,31 @@ TEST_F(SumsOnRanksTest, ReportByRanks) {
   EXPECT_NEAR(counts[0] + counts[1] + counts[2], 18, 840);
 }
 
-/// Where a party cannot charge, none of its machines sends a peer a byte, and nobody opens anything.
+/// Where a party cannot charge, none of its machines sends a peer a byte of data, and nobody opens anything.
 TEST_F(SumsOnRanksTest, SendNothingBeforeThePartyHasCharged) {
   WriteVectors();
   WriteTables();
   for (const char* text : {kSumOfRanks, kCountsOfRanks}) {
     const auto outcome = RunBy(3, text, 1);
-    for (const auto& lane : outcome.sent) EXPECT_EQ(lane[1], 0U);
+    for (std::size_t rank = 0; rank < outcome.sent.size(); ++rank)
+      EXPECT_EQ(outcome.sent.at(rank)[1], rank == 0 ? Compared() : 0U);
     for (const auto& files : outcome.files) EXPECT_TRUE(files.empty());
     EXPECT_THROW(std::rethrow_exception(outcome.ends[0][1]), BudgetError);
     EXPECT_THROW(std::rethrow_exception(outcome.ends[2][0]), NetworkError);
+  }
+}
+
+/// One machine of party 1 would draw other noise than the party charges: none does.
+TEST_F(SumsOnRanksTest, ChargeNothingWhereAMachineDrawsOtherNoise) {
+  WriteVectors();
+  WriteTables();
+  for (const char* text : {kSumOfRanks, kCountsOfRanks}) {
+    const auto outcome = RunBy(3, text, 1, 2);
+    for (std::size_t rank = 1; rank < outcome.sent.size(); ++rank) EXPECT_EQ(outcome.sent.at(rank)[1], 0U);
+    for (const auto& files : outcome.files) EXPECT_TRUE(files.empty());
+    EXPECT_THAT(ErrorText<ConfigError>([&] { std::rethrow_exception(outcome.ends[2][1]); }),
+                HasSubstr("rank 2: found other constants of the noise than rank 0"));
+    EXPECT_THROW(std::rethrow_exception(outcome.ends[0][1]), NetworkError);
   }
 }
 
