@@ -33,6 +33,10 @@ constexpr Texts<SamplingMode, 4> kSamplings{{{{SamplingMode::kOwnerPoisson, "own
                                               {SamplingMode::kFull, "full"},
                                               {SamplingMode::kDeposited, "deposited"}}},
                                             "\"owner-poisson\", \"public\", \"full\" or \"deposited\""};
+constexpr Texts<ReleasedFor, 3> kReleasedFor{{{{ReleasedFor::kRanges, "ranges"},
+                                               {ReleasedFor::kMeans, "means"},
+                                               {ReleasedFor::kClassCounts, "class_counts"}}},
+                                             "\"ranges\", \"means\" or \"class_counts\", or no such key"};
 constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
 
 constexpr const char* kExecutions = "executions";
@@ -116,6 +120,7 @@ void Members(V& v, GaussianReleases& s) {
   v("sigma", s.sigma);
   v("party_deviation", s.party_deviation);
   v.If(s.group_rows > 1, kMaxGroupRows, s.group_rows);
+  v.If(s.of != ReleasedFor::kResult, "of", s.of, kReleasedFor);
 }
 
 template <typename V>

@@ -101,6 +101,9 @@ struct LaplaceCounts {
   double rate = 0;         ///< of the noise of any two parties: its scale is 1 / rate
 };
 
+/// What a release is for: a training's before its first step, or a job's result. Nothing is charged by it.
+enum class ReleasedFor { kResult, kRanges, kMeans, kClassCounts };
+
 /// Releases of a vector with discrete Gaussian noise on every coordinate, without sampling.
 struct GaussianReleases {
   std::int64_t count = 0;
@@ -108,6 +111,7 @@ struct GaussianReleases {
   double sigma = 0;             ///< noise multiplier of any two parties' noise, over what one unit may change
   double party_deviation = 0;   ///< deviation of each party's noise in lattice units, rounded down
   std::int64_t group_rows = 1;  ///< more than 1: the unit of privacy is a group of so many rows at most
+  ReleasedFor of = ReleasedFor::kResult;
 };
 
 /// Releases of which each is within total variation `failure` of an (epsilon, 0)-differentially private one.

@@ -10,8 +10,6 @@
 #include "dp/record/json_number.h"
 #include "dp/record/record.h"
 #include "jobs/statement/bound_text.h"
-#include "ml/noise/class_balance.h"
-#include "ml/plan/step_plan.h"
 
 namespace trefoil::jobs {
 
@@ -44,15 +42,11 @@ void WeightsOrBalanced::Describe(nlohmann::json& schema) const {
 namespace {
 
 /// Of what a run executed the openings of counts.
-std::vector<dp::RecordedEvent> OpenedCounts(const std::vector<dp::RecordedEvent>& executed,
-                                            const ml::TrainingSettings& settings) {
-  const auto counts = std::get<dp::GaussianReleases>(ml::ClassCountEvents(ml::MakeStepPlan(settings)).at(0));
+std::vector<dp::RecordedEvent> OpenedCounts(const std::vector<dp::RecordedEvent>& executed) {
   std::vector<dp::RecordedEvent> opened;
   for (const auto& event : executed) {
     const auto* releases = std::get_if<dp::GaussianReleases>(&event);
-    if (releases != nullptr && releases->coordinates == counts.coordinates &&
-        releases->sigma == counts.sigma && releases->party_deviation == counts.party_deviation)
-      opened.push_back(event);
+    if (releases != nullptr && releases->of == dp::ReleasedFor::kClassCounts) opened.push_back(event);
   }
   return opened;
 }
@@ -61,7 +55,7 @@ std::vector<dp::RecordedEvent> OpenedCounts(const std::vector<dp::RecordedEvent>
 
 void AddClasses(const ml::TrainingResult& trained, const ml::TrainingSettings& settings, double delta,
                 JobResult& result) {
-  const auto opened = OpenedCounts(trained.record.events, settings);
+  const auto opened = OpenedCounts(trained.record.events);
   std::int64_t releases = 0;
   for (const auto& event : opened) releases += std::get<dp::GaussianReleases>(event).count;
   const auto epsilons =

@@ -169,7 +169,9 @@ dp::GaussianReleases RangesEvent(const DpsgdSettings& job) {
     throw ConfigError(fmt::format("data.column: found {} columns of range \"private\", expected {} at most",
                                   columns, kMostColumns));
   const auto& standardise = job.features.standardise;
-  return SumEvent(job, CountedCells(job), standardise.range_sigma, standardise.range_share);
+  auto event = SumEvent(job, CountedCells(job), standardise.range_sigma, standardise.range_share);
+  event.of = dp::ReleasedFor::kRanges;
+  return event;
 }
 
 std::uint64_t UnitOfCount(Index columns) {

@@ -117,7 +117,9 @@ dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
     return LayoutOf(MomentsOf(WithRanges(job, mpc::RingMatrix::Zero(CountedCells(job), 1), 0).job)).size;
   };
   const mpc::Index coordinates = IsOfExtracted(job) ? TrainedFeatures(job) + 1 : of_columns();
-  return SumEvent(job, coordinates, standardise.sigma, standardise.share);
+  auto event = SumEvent(job, coordinates, standardise.sigma, standardise.share);
+  event.of = dp::ReleasedFor::kMeans;
+  return event;
 }
 
 void RequireFiles(const data::DataFiles& files, const std::string& party_file) {

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <utility>
 #include <variant>
 
 #include "base/outward_text.h"
@@ -124,6 +125,23 @@ std::string MultiplierSentence(const dp::DpSgdSteps& steps) {
   return "Deviation of any two parties' noise over the sensitivity.";
 }
 
+/// A title for Gaussian releases, and how a sentence on them begins.
+std::pair<const char*, const char*> WhatFor(dp::ReleasedFor of) {
+  switch (of) {
+    case dp::ReleasedFor::kRanges:
+      return {"Noisy counts of ranges",
+              "By which all three parties find ranges of columns, before the rest. "};
+    case dp::ReleasedFor::kMeans:
+      return {"Noisy sums of means",
+              "From which means follow, and scales of a table's columns, before the first step. "};
+    case dp::ReleasedFor::kClassCounts:
+      return {"Noisy counts of classes", "From which weights of classes follow, before the first step. "};
+    case dp::ReleasedFor::kResult:
+      break;
+  }
+  return {"Gaussian releases", ""};
+}
+
 /// How each kind of event was protected.
 struct Describe {
   Statement& statement;
@@ -209,12 +227,13 @@ struct Describe {
   }
 
   void operator()(const dp::GaussianReleases& releases) const {
+    const auto [title, what] = WhatFor(releases.of);
     statement.push_back(
         {.key = "gaussian_releases",
-         .title = "Gaussian releases",
-         .sentence = fmt::format("Each of {} coordinates, with noise of {} times the most that one unit of "
+         .title = title,
+         .sentence = fmt::format("{}Each of {} coordinates, with noise of {} times the most that one unit of "
                                  "privacy changes.",
-                                 releases.coordinates, MultiplierText(releases.sigma)),
+                                 what, releases.coordinates, MultiplierText(releases.sigma)),
          .number = static_cast<double>(releases.count)});
   }
 

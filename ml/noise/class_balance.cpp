@@ -70,7 +70,8 @@ std::vector<dp::RecordedEvent> ClassCountEvents(const StepPlan& plan) {
   return {dp::GaussianReleases{.count = 1,
                                .coordinates = plan.settings.classes,
                                .sigma = OnSigmaLattice(sigma),
-                               .party_deviation = CountDeviation(sigma, BalanceSensitivity(plan))}};
+                               .party_deviation = CountDeviation(sigma, BalanceSensitivity(plan)),
+                               .of = dp::ReleasedFor::kClassCounts}};
 }
 
 ClassWeights BalancedWeights(const StepPlan& plan, const std::vector<std::int64_t>& counts) {

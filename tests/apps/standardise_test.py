@@ -393,8 +393,8 @@ class Ranges(ProgramTest):
         self.assertLessEqual(plan["epsilon_insider"], 2)
         self.local("run", *target)
         events = json.loads((self.folder / "run/record.json").read_text())["events"]
-        self.assertEqual([(event["kind"], event.get("coordinates")) for event in events[:2]],
-                         [("gaussian_releases", 4 * 257), ("gaussian_releases", 1 + 2 * 3 + 2 * 2)])
+        self.assertEqual([(event["kind"], event.get("of"), event.get("coordinates")) for event in events[:2]],
+                         [("gaussian_releases", "ranges", 4 * 257), ("gaussian_releases", "means", 1 + 2 * 3 + 2 * 2)])
         self.assertEqual([event["kind"] for event in events[2:]], ["dpsgd_steps"])
         for event, key in zip(events, ("range_sigma", "standardise_sigma")):
             self.assertAlmostEqual(event["sigma"], plan[key], places=9)

@@ -237,6 +237,20 @@ TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 
+TEST(RecordJson, SaysWhatIsReleasedBeforeATraining) {
+  GaussianReleases releases{.count = 1, .coordinates = 3, .sigma = 2, .party_deviation = 100};
+  EXPECT_FALSE(ToJson({"a", "b", {releases}})["events"][0].contains("of"));
+  for (const auto of : {ReleasedFor::kRanges, ReleasedFor::kMeans, ReleasedFor::kClassCounts}) {
+    releases.of = of;
+    const auto back = FromJson(nlohmann::json::parse(ToJson({"a", "b", {releases}}).dump()));
+    EXPECT_EQ(std::get<GaussianReleases>(back.events.at(0)).of, of);
+  }
+  auto json = ToJson({"a", "b", {releases}});
+  EXPECT_EQ(json["events"][0]["of"], "class_counts");
+  json["events"][0]["of"] = "results";
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 nlohmann::json TuningJson() {
   const Tuning tuning{.trials = {{.count = 2, .events = {MnistSteps(), NoisyEvaluation{.sigma = 4}}},
                                  {.count = 1, .events = {MnistLocalTraining()}}},

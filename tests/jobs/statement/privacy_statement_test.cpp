@@ -367,6 +367,7 @@ TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
   EXPECT_LT(NumberOf(gaussian, "epsilon_outsider"), NumberOf(gaussian, "epsilon_insider"));
   EXPECT_THAT(SentenceOf(gaussian, "epsilon_outsider"), HasSubstr("1.2247 times"));
   EXPECT_THAT(SentenceOf(gaussian, "gaussian_releases"), HasSubstr("Each of 10 coordinates"));
+  EXPECT_THAT(ToText(gaussian), HasSubstr("Gaussian releases       1\n"));
   EXPECT_EQ(Find(gaussian, "assumes_private_coins"), nullptr);
 
   dp::ApproximateReleases approximate{.count = 1, .epsilon = 0.5, .failure = 1e-7};
@@ -378,6 +379,31 @@ TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
   EXPECT_TRUE(std::isinf(NumberOf(published, "epsilon_insider")));
   EXPECT_THAT(SentenceOf(published, "epsilon_insider"), HasSubstr("It may know all of the noise."));
   EXPECT_THAT(ToText(published), Not(HasSubstr("1.2247")));
+}
+
+TEST(PrivacyStatement, TellsApartWhatOpensBeforeTheSteps) {
+  dp::GaussianReleases opened{.count = 1, .coordinates = 514, .sigma = 5, .party_deviation = 1e6};
+  opened.of = dp::ReleasedFor::kRanges;
+  auto means = opened;
+  means.of = dp::ReleasedFor::kMeans;
+  auto counts = opened;
+  counts.of = dp::ReleasedFor::kClassCounts;
+  const auto statement = StatementOf({opened, means, counts, Steps()});
+  std::vector<std::string> titles;
+  for (const auto& entry : statement) {
+    if (entry.key == "gaussian_releases") titles.push_back(entry.title + ": " + entry.sentence);
+  }
+  const std::string noise =
+      "Each of 514 coordinates, with noise of 5 times the most that one unit of privacy changes.";
+  EXPECT_THAT(
+      titles,
+      testing::ElementsAre(
+          "Noisy counts of ranges: By which all three parties find ranges of columns, before the rest. " +
+              noise,
+          "Noisy sums of means: From which means follow, and scales of a table's columns, before the first "
+          "step. " +
+              noise,
+          "Noisy counts of classes: From which weights of classes follow, before the first step. " + noise));
 }
 
 TEST(PrivacyStatement, IsByTheAccountantThatItNames) {
