@@ -100,6 +100,10 @@ bool Take(data::Column& column, const std::string& answer) {
       throw ConfigError(fmt::format("{}: found the range {} {}, expected a smallest and a largest number",
                                     column.name, words[1], words[2]));
     Scale(column, (number(1) + number(2)) / 2, (number(2) - number(1)) / 2);
+    column.low = number(1);
+    column.high = number(2);
+  } else if (kind == "private" && words.size() == 1) {
+    column.private_range = true;
   } else if (kind == "category") {
     TakeCategories(column, rest());
   } else if (kind == "bin" && words.size() > 1) {
@@ -193,7 +197,7 @@ data::Column ColumnOf(const std::string& name, const std::string& answer) {
   return column;
 }
 
-std::string ColumnToml(const data::Column& column) {
+std::string ColumnToml(const data::Column& column, bool standardised) {
   using nlohmann::json;
   auto text = fmt::format("\n[[data.column]]\nname = {}\n", TomlString(column.name));
   const auto line = [&text](const char* key, const json& value) {
@@ -213,7 +217,12 @@ std::string ColumnToml(const data::Column& column) {
     line("format", column.date_format);
     line("origin", column.origin);
   }
-  if (column.kind == kNumber || column.kind == kDate) {
+  if (column.private_range) {
+    line("range", "private");
+  } else if (column.kind == kNumber && standardised) {
+    line("low", *column.low);
+    line("high", *column.high);
+  } else if (column.kind == kNumber || column.kind == kDate) {
     line("mean", column.mean);
     line("scale", column.scale);
   }

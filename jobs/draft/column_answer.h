@@ -9,6 +9,7 @@ namespace trefoil::jobs {
 // What becomes of a column, as an answer says it:
 //   number MEAN SCALE           most values lie within MEAN - SCALE and MEAN + SCALE
 //   range LEAST MOST            the same of values from LEAST to MOST
+//   private                     a number whose range, mean and scale the training finds, with noise
 //   category VALUES             as ParseValues() takes them; any other text counts as missing
 //   bin EDGE EDGE ...           between which edges a number lies
 //   date FORMAT MEAN SCALE      days since 2000-01-01
@@ -20,7 +21,8 @@ namespace trefoil::jobs {
 
 /// The same as one line, for a question or an error.
 inline constexpr const char* kColumnAnswers =
-    "number MEAN SCALE, range LEAST MOST, category VALUES, bin EDGES or date FORMAT MEAN SCALE (each with "
+    "number MEAN SCALE, range LEAST MOST, private (a number's range, which the training finds with noise), "
+    "category VALUES, bin EDGES or date FORMAT MEAN SCALE (each with "
     "\"indicator\" before it, for a feature that says where the value is missing, and \"; missing MARKS\" "
     "behind "
     "it, for marks of its own), text, weight LARGEST or ignore";
@@ -40,7 +42,7 @@ inline constexpr const char* kColumnAnswers =
 /// Throws ConfigError for an answer that is none of these.
 [[nodiscard]] data::Column ColumnOf(const std::string& name, const std::string& answer);
 
-/// [[data.column]] of a job file.
-[[nodiscard]] std::string ColumnToml(const data::Column& column);
+/// [[data.column]] of a job file. `standardised`: of numbers a training finds mean and scale.
+[[nodiscard]] std::string ColumnToml(const data::Column& column, bool standardised);
 
 }  // namespace trefoil::jobs

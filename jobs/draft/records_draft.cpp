@@ -57,10 +57,12 @@ Question FormQuestion(const data::TableSketch& table) {
 }
 
 void AskForm(const Question& question, Interview& interview) {
+  const bool known = interview.Knows(question.key);
   AskFor(interview, question, [&](const std::string& answer) {
     if (answer != question.proposal)
-      throw ConfigError(fmt::format("file: found \"{}\", expected yes to \"{}\", or an end here (Ctrl-C)",
-                                    answer, question.proposal));
+      throw ConfigError(fmt::format(
+          "file: found \"{}\", expected {}\"{}\"{}", answer, known ? "" : "yes to ", question.proposal,
+          known ? ", as the table is written, or no such answer" : ", or an end here (Ctrl-C)"));
     return true;
   });
 }
@@ -156,20 +158,49 @@ std::size_t AskTogether(const std::string& key, const std::string& head, const s
 void AskColumnsTogether(std::vector<Question>& questions, Interview& interview) {
   std::vector<Question*> all;
   for (auto& question : questions) all.push_back(&question);
-  (void)AskTogether(
-      "columns",
-      "Columns as the file suggests them, means and scales rounded, values and dates' formats as they are:\n",
-      "With yes all of this becomes public; with no each column is asked.", all, interview);
+  (void)AskTogether("columns",
+                    "Columns as the table suggests them, means and scales rounded, values and dates' formats "
+                    "as they are:\n",
+                    "With yes all of this becomes public; with no each column is asked.", all, interview);
 }
 
-std::vector<data::Column> AskColumns(const std::vector<Question>& questions, Interview& interview) {
+/// Throws ConfigError where a training would find the range of one of these numbers, and of another, which
+/// has none, not even the mean: it finds those of all or of none.
+void CheckRanges(const std::vector<data::Column>& columns, const data::Column& last, bool query) {
+  if (last.private_range && query)
+    throw ConfigError(last.name +
+                      ": found private, expected number or range: what a query gives is read once, and would "
+                      "be read again for it");
+  const auto scaled = [](const data::Column& column) {
+    return column.kind == data::ColumnKind::kNumber && !column.private_range && !column.low;
+  };
+  for (const auto& column : columns) {
+    if ((column.private_range && scaled(last)) || (scaled(column) && last.private_range))
+      throw ConfigError(fmt::format(
+          "{}: found {}, expected {}, as {} is {}", last.name,
+          last.private_range ? "private" : "number MEAN SCALE",
+          last.private_range ? "number MEAN SCALE or range LEAST MOST" : "private or range LEAST MOST",
+          column.name, column.private_range ? "private" : "number MEAN SCALE"));
+  }
+}
+
+std::vector<data::Column> AskColumns(const std::vector<Question>& questions, bool query,
+                                     Interview& interview) {
   std::vector<data::Column> columns;
   for (const auto& question : questions) {
     const auto name = question.key.substr(question.key.find(' ') + 1);
-    columns.push_back(
-        AskFor(interview, question, [&](const std::string& answer) { return ColumnOf(name, answer); }));
+    columns.push_back(AskFor(interview, question, [&](const std::string& answer) {
+      auto column = ColumnOf(name, answer);
+      CheckRanges(columns, column, query);
+      return column;
+    }));
   }
   return columns;
+}
+
+/// Whether the training finds means and scales of numbers.
+bool AreStandardised(const std::vector<data::Column>& columns) {
+  return std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column.private_range; });
 }
 
 void CheckColumns(const std::vector<data::Column>& columns) {
@@ -198,7 +229,7 @@ std::int64_t RoundedUp(std::size_t rows) {
 bool AskShare(Interview& interview) {
   if (interview.Knows("rows")) return true;
   const Question whose{.key = "share",
-                       .text = "Does the file hold the rows of all three parties, or of one? (all, one)",
+                       .text = "Does the table hold the rows of all three parties, or of one? (all, one)",
                        .proposal = "all",
                        .kept = false};
   return AskFor(interview, whose, [](const std::string& answer) {
@@ -211,9 +242,9 @@ bool AskShare(Interview& interview) {
 Question RowsQuestion(const data::TableSketch& table, bool all) {
   const auto most = RoundedUp(all ? (table.rows + 2) / 3 : table.rows);
   return {.key = "rows",
-          .text = "Rows that parties 0, 1 and 2 may have at most (this is rounded up from the file's).",
+          .text = "Rows that parties 0, 1 and 2 may have at most (this is rounded up from the table's).",
           .proposal = fmt::format("{0}, {0}, {0}", most),
-          .note = "; rows that each party may have at most, rounded up from the file's",
+          .note = "; rows that each party may have at most, rounded up from the table's",
           .publishes = true};
 }
 
@@ -314,7 +345,11 @@ std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
 std::string FeaturesToml(const RecordsDraft& draft, const std::vector<data::Column>& columns) {
   const auto is_text = [](const data::Column& column) { return column.kind == data::ColumnKind::kText; };
   if (std::none_of(columns.begin(), columns.end(), is_text))
-    return fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n", draft.row_norm);
+    return fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n{}", draft.row_norm,
+                       AreStandardised(columns)
+                           ? "standardise = \"private\"  # finds ranges, means and scales "
+                             "with noise, and pays for it with epsilon\n"
+                           : "");
   const std::int64_t rows = std::accumulate(draft.rows.begin(), draft.rows.end(), std::int64_t{0});
   std::int64_t dimension = 256;
   while (dimension < 8192 && 4 * dimension < rows) dimension *= 2;
@@ -340,13 +375,14 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   draft.target = prediction.target;
   // The same list twice would be the same no.
   if (!questions.listed_columns_alone) AskColumnsTogether(questions.columns, interview);
-  auto columns = AskColumns(questions.columns, interview);
+  auto columns = AskColumns(questions.columns, table.form.query, interview);
   CheckColumns(columns);
   const auto missing = AskFor(interview, questions.missing,
                               [](const std::string& answer) { return ParseValues(answer).values; });
   draft.rows = AskRows(questions.rows, interview);
   draft.name = AskName(questions.name, interview);
-  draft.row_norm = UsualRowNorm(columns, false);
+  const bool standardised = AreStandardised(columns);
+  draft.row_norm = UsualRowNorm(columns, standardised);
   // A label that is not the last column of a file without a header is known by its place.
   if (!table.form.header && &label != &table.columns.back()) {
     data::Column place{.name = label.name, .kind = data::ColumnKind::kIgnore, .values = {}};
@@ -354,7 +390,7 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   }
   draft.toml = DataToml(draft, table.form, missing);
   if (!draft.target) draft.toml += fmt::format("classes = {}\n", prediction.classes.values.size());
-  for (const auto& column : columns) draft.toml += ColumnToml(column);
+  for (const auto& column : columns) draft.toml += ColumnToml(column, standardised);
   draft.toml += PredictionToml(label.name, prediction);
   draft.toml += FeaturesToml(draft, columns);
   return draft;

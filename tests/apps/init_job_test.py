@@ -219,6 +219,38 @@ class InitJob(ProgramTest):
         self.assertEqual(unknown, missing)
         self.assertNotEqual(unknown, declared)
 
+    def test_leaves_ranges_to_the_training(self):
+        draw = random.Random(12)
+        lines = ["".join((f"{draw.gauss(50, 10):.2f},", f"{draw.gauss(0, 1):.3f},", "?," if row % 9 == 0 else f"{row % 70},",
+                          f"{draw.randint(1, 28)}.1.2024,", draw.choice("AB"))) for row in range(900)]
+        (self.folder / "data").mkdir()
+        self.table("\n".join(lines) + "\n", "data/train.csv")
+        given = self.answers(column_c1="private", column_c2="range -3 3", column_c3="indicator private; missing ?, -1")
+        self.succeed("init-job", "data/train.csv", "--out", "job.toml", "--yes", "--answers", given)
+        job = self.job()
+        first, second, third, date = job["data"]["column"]
+        self.assertEqual(first, {"name": "c1", "range": "private"})
+        self.assertEqual(second, {"name": "c2", "low": -3.0, "high": 3.0})
+        self.assertEqual(third, {"name": "c3", "range": "private", "missing": ["?", "-1"], "missing_indicator": True})
+        self.assertEqual(date.keys(), {"name", "kind", "format", "origin", "mean", "scale"})
+        self.assertEqual(job["features"], {"standardise": "private", "row_norm": 1.8})  # of three numbers and a date
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
+        # The proposals for numbers have a mean and a scale.
+        out = ("--out", "none.toml", "--yes")
+        for answers, cause in (({"column_c2": "private"}, "c2: found private, expected number MEAN SCALE or range LEAST MOST, as c1 is"),
+                               ({"column_c1": "private"}, "c2: found number MEAN SCALE, expected private or range LEAST MOST, as c1 is"),
+                               ({"column_c1": "private 3"}, 'c1: found "private 3"'),
+                               ({"column_c1": "private", "column_c2": "private", "column_c3": "private", "column_c4": "text"},
+                                'column "c1": found range "private", expected "declared" but')):
+            self.fail_with(2, cause, "init-job", "data/train.csv", *out, "--answers", self.answers(**answers))
+        told = self.talk("\nall\nno\nyes\nyes\nno\nprivate\nyes\nrange 0 1\nprivate\nyes\nyes\nyes\nyes\n\n\n\n",
+                         "data/train.csv", "--out", "asked.toml")
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        self.assertIn("  c2: found number MEAN SCALE, expected private or range LEAST MOST, as c1 is private\n", told.stdout)
+        self.assertEqual([column.get("range", "") for column in self.job("asked.toml")["data"]["column"]], ["private", "", "private", ""])
+        self.fail_with(2, "age: found private, expected number or range: what a query gives is read once", "init-job",
+                       *self.visits(), *out, "--label", "ill", "--answers", self.answers(column_age="private"))
+
     def test_takes_marks_of_a_column(self):
         draw = random.Random(5)
         marked = [draw.choice([*["n/k"] * 4, "?", *map(str, range(40))]) for _ in range(200)]
@@ -287,6 +319,11 @@ class InitJob(ProgramTest):
         self.assertNotIn("?", said)  # nothing is asked
         self.assertEqual((self.folder / "one.toml").read_text(), (self.folder / "two.toml").read_text())
         self.assertEqual((self.folder / "one.toml.answers").read_text(), (self.folder / "two.toml.answers").read_text())
+        # Nobody is told to press a key where nobody is asked.
+        self.table(plain_table(rows=90, seed=9).replace(",", ";"), "else.csv")
+        self.fail_with(2, """file: found "',' between fields, decimal point, no header", expected "';' between fields, """
+                          """decimal point, no header", as the table is written, or no such answer\n""",
+                       "init-job", "else.csv", "--out", "three.toml", "--answers", "one.toml.answers")
 
     def test_asks_six_questions(self):
         self.table()
