@@ -17,7 +17,9 @@ using data::FeatureMethod;
 using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxColumns = 1'000'000;
-constexpr double kLargestMean = 1024;  // as row_norm
+// Rows have single precision: the digits of shorter ones would be lost, and in the end all of them.
+constexpr Interval kRowNorms{.least = 1e-30};
+constexpr double kLargestMean = 1024;  // as row_norm of a training
 constexpr WholeInterval kSmallNumber{1, 1000};
 
 const OneOf<FeatureMethod>& Methods() {
@@ -240,10 +242,11 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   };
   const bool used_as_it_is = data.format == data::Format::kCsv && spec.method == FeatureMethod::kNone;
   const bool usual = used_as_it_is && use != RecordUse::kOther;
-  v("row_norm", s.row_norm, OrAuto<Interval>{kPositive},
+  v("row_norm", s.row_norm, OrAuto<Interval>{kRowNorms},
     Default(usual ? double{kAuto} : 1.0).Said("1; `auto` of csv without extraction in `dpsgd` and `tune`"),
-    "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it. `auto`, of csv "
-    "without extraction: about what rows come to, by the declared columns (`settings.md`, \"row_norm\").");
+    "R, at least 1e-30, of trainings at most 1024. Longer rows are scaled down to it; extracted rows up or "
+    "down to it. `auto`, of csv without extraction: about what rows come to, by the declared columns "
+    "(`settings.md`, \"row_norm\").");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
   auto of_images = of({FeatureMethod::kHog, FeatureMethod::kScatter},
                       "method \"hog\" or \"scatter\", or with data.format \"images\"");

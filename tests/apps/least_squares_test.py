@@ -244,12 +244,18 @@ class LeastSquares(ProgramTest):
         self.fail_with(3, "", "run", "--config", "run/party-1/party.toml", "--job", "run/job.toml", "--out", "alone")
         self.assertFalse((self.folder / "alone/model.npz").exists())
 
+    def test_rows_may_be_as_short_as_single_precision_allows(self):
+        self.local("--set", "features.row_norm=1e-30")
+        scores = json.loads(self.succeed("evaluate", "--model", "run/model.npz", "--data", "points/test.csv", "--json"))
+        self.assertGreater(scores["accuracy"], 0.9)
+
     def test_refuses_what_is_wrong_in_one_line(self):
         vertical = ("--set", 'data.partition="vertical"', "--set", "data.label.party=2", "--set")
         for text, *settings in (
             ("one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1"),
             ("release.to: found []", "--set", "release.to=[]"),
             ("fraction_bits: found 24, expected at most 23", "--set", "fraction_bits=24"),
+            ("features.row_norm: found 5e-324, expected a number from 1e-30", "--set", "features.row_norm=5e-324"),
             ('found 0 columns of kind "key", expected one', *vertical, 'data.column=[{ name = "a", party = 0 }, { name = "b", party = 1 }]'),
             ('column "b" of party 0 comes after one of party 1', *vertical,
              'data.column=[{ name = "a", party = 1 }, { name = "b", party = 0 }, { name = "id", kind = "key" }]'),
