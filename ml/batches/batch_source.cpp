@@ -1,7 +1,6 @@
 #include "ml/batches/batch_source.h"
 
 #include <array>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -64,10 +63,24 @@ class DrawnBatches final : public OwnBatches {
   BatchSlots slots_;
 };
 
-class OwnerPoissonSource final : public BatchSource {
+using RowsOfOwners = protocols::InputAhead::StackedRows;
+
+/// The next inputs of all owners: x packed where rows are narrow, else in words as all other parts.
+RowsOfOwners NextOf(protocols::InputAhead& inputs, mpc::Context& run, const StepPlan& plan) {
+  const std::vector<mpc::Index> widths = BatchWidths(plan);
+  return inputs.NextStacked(run, std::span(widths).subspan(HasNarrowRows(plan) ? 1 : 0));
+}
+
+Batch AsBatch(const StepPlan& plan, RowsOfOwners rows) {
+  if (!rows.packed) return BatchOf(plan, std::move(rows.whole));
+  return BatchOf(plan, std::move(*rows.packed), std::move(rows.whole));
+}
+
+/// Every batch is one that owners input afresh.
+class FreshSource final : public BatchSource {
  public:
-  OwnerPoissonSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
-                     std::unique_ptr<OwnBatches> own)
+  FreshSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
+              std::unique_ptr<OwnBatches> own)
       : plan_(plan),
         own_(std::move(own)),
         inputs_([this](mpc::Index first, mpc::Index count) { return MakeRows(first, count); },
@@ -76,11 +89,7 @@ class OwnerPoissonSource final : public BatchSource {
   void Share(mpc::Context&) override { own_->Open(); }
 
   std::shared_ptr<const Batch> Next(mpc::Context& run, int /*step*/, int /*block*/) override {
-    const std::vector<mpc::Index> widths = BatchWidths(plan_);
-    const std::size_t packed = HasNarrowRows(plan_) ? 1 : 0;
-    auto [narrow_x, parts] = inputs_.NextStacked(run, std::span(widths).subspan(packed));
-    return Shared(narrow_x ? BatchOf(plan_, std::move(*narrow_x), std::move(parts))
-                           : BatchOf(plan_, std::move(parts)));
+    return Shared(AsBatch(plan_, NextOf(inputs_, run, plan_)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
@@ -101,12 +110,22 @@ class OwnerPoissonSource final : public BatchSource {
 using SharedRows = std::vector<ArithShare>;
 
 /// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
-SharedRows ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
-                        RandomStream slots) {
+RowsOfOwners ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                          RandomStream slots) {
   const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
-  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
-  auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
-  return {std::make_move_iterator(shares.begin()), std::make_move_iterator(shares.end())};
+  const BatchSlots placed(PlaceRows(slots, AllRowsOf(own), capacity), own.rows());
+  protocols::InputAhead inputs(
+      [&](mpc::Index first, mpc::Index count) { return EncodeRecords(plan, own, placed, first, count); },
+      RecordShapes(plan, plan.settings.rows), NarrowRows(plan));
+  return NextOf(inputs, party, plan);
+}
+
+/// These of all rows, then zeros up to `height`.
+RowsOfOwners RowsOf(const RowsOfOwners& all, const std::vector<std::int64_t>& rows, std::int64_t height) {
+  RowsOfOwners taken;
+  if (all.packed) taken.packed = RowsAt(*all.packed, rows, height);
+  for (const ArithShare& part : all.whole) taken.whole.push_back(RowsAt(std::span(&part, 1), rows, height));
+  return taken;
 }
 
 /// All rows, put together from the parties' columns. Every party knows the rows, so it may know their places.
@@ -139,12 +158,17 @@ class PublicSource final : public BatchSource {
       return;
     }
     RandomStream slots(CopyOf(coins_.slots));
-    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_, std::move(slots))
-                                    : ShareOwnRows(party, plan_, own_, std::move(slots));
+    if (plan_.settings.vertical) {
+      data_ = ShareOwnColumns(party, plan_, own_, std::move(slots));
+    } else {
+      all_ = ShareOwnRows(party, plan_, own_, std::move(slots));
+    }
   }
 
   std::shared_ptr<const Batch> Next(mpc::Context&, int step, int /*block*/) override {
-    return Shared(ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows)));
+    const std::vector<std::int64_t>& rows = schedule_.RowsOf(step);
+    return Shared(all_ ? AsBatch(plan_, RowsOf(*all_, rows, plan_.batch_rows))
+                       : ToBatch(plan_, RowsAt(data_, rows, plan_.batch_rows)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
@@ -154,15 +178,14 @@ class PublicSource final : public BatchSource {
   const OwnRecords& own_;
   PublicCoins coins_;
   PublicSchedule schedule_;
-  SharedRows data_;  ///< before Share what was deposited, if anything
+  std::optional<RowsOfOwners> all_;  ///< of owners that have whole rows of their own
+  SharedRows data_;                  ///< of the others; before Share what was deposited, if anything
 };
 
 /// Every batch is all rows, in the slots that they were shared in.
 class FullSource final : public BatchSource {
  public:
-  FullSource(const StepPlan& plan, const std::array<std::int64_t, 3>& heights,
-             std::unique_ptr<OwnBatches> own)
-      : plan_(plan), heights_(heights), own_(std::move(own)) {}
+  FullSource(const StepPlan& plan, std::unique_ptr<FreshSource> own) : plan_(plan), own_(std::move(own)) {}
   FullSource(const StepPlan& plan, SharedRows deposited) : plan_(plan), deposited_(std::move(deposited)) {}
 
   void Share(mpc::Context& party) override {
@@ -170,10 +193,8 @@ class FullSource final : public BatchSource {
       batch_ = Shared(BatchOfDeposited(party, plan_, std::move(deposited_)));
       return;
     }
-    own_->Open();
-    own_->Next();
-    const RingMatrix rows = own_->Rows(0, heights_.at(static_cast<std::size_t>(party.self())));
-    batch_ = Shared(ToBatch(plan_, protocols::InputEach(party, rows, RecordShapes(plan_, heights_))));
+    own_->Share(party);
+    batch_ = own_->Next(party, 0, 0);
   }
 
   std::shared_ptr<const Batch> Next(mpc::Context&, int /*step*/, int /*block*/) override { return batch_; }
@@ -182,8 +203,7 @@ class FullSource final : public BatchSource {
 
  private:
   const StepPlan& plan_;
-  const std::array<std::int64_t, 3> heights_{};
-  std::unique_ptr<OwnBatches> own_;  ///< null where owners deposited the rows
+  std::unique_ptr<FreshSource> own_;  ///< null where owners deposited the rows
   SharedRows deposited_;
   std::shared_ptr<const Batch> batch_;
 };
@@ -243,9 +263,9 @@ std::unique_ptr<BatchSource> MakeInputSource(const StepPlan& plan, const std::ar
                                              std::unique_ptr<OwnBatches> own) {
   Require(plan.settings.sampling == Sampling::kOwnerPoisson || plan.settings.sampling == Sampling::kFull,
           "MakeInputSource: owner-poisson or full sampling");
-  if (plan.settings.sampling == Sampling::kFull)
-    return std::make_unique<FullSource>(plan, heights, std::move(own));
-  return std::make_unique<OwnerPoissonSource>(plan, heights, std::move(own));
+  auto fresh = std::make_unique<FreshSource>(plan, heights, std::move(own));
+  if (plan.settings.sampling == Sampling::kOwnerPoisson) return fresh;
+  return std::make_unique<FullSource>(plan, std::move(fresh));
 }
 
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,

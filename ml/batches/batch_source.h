@@ -17,7 +17,7 @@ namespace trefoil::ml {
 [[nodiscard]] std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
                                                            const std::array<std::int64_t, 3>& heights);
 
-/// How these travel where owners input them afresh in each step: x modulo 2^row_bits, the others in words.
+/// How these travel where owners have whole rows of their own: x modulo 2^row_bits, the others in words.
 [[nodiscard]] mpc::NarrowColumns NarrowRows(const StepPlan& plan);
 
 /// This party's rows of one batch, by private coins: with owner-poisson sampling those of DrawRows or

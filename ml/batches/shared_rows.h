@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "mpc/narrow/packed_share.h"
 #include "mpc/share.h"
 
 namespace trefoil::ml {
@@ -19,5 +20,10 @@ namespace trefoil::ml {
 [[nodiscard]] inline mpc::ArithShare RowsAt(const mpc::ArithShare& x, const std::vector<std::int64_t>& rows) {
   return RowsAt(std::span(&x, 1), rows, static_cast<std::int64_t>(rows.size()));
 }
+
+/// The same of narrow rows: a block of rows that follow on one another in one of theirs, and one of zeros, so
+/// that what is zero by the protocol stays nothing.
+[[nodiscard]] mpc::PackedShare RowsAt(const mpc::PackedShare& x, const std::vector<std::int64_t>& rows,
+                                      std::int64_t height);
 
 }  // namespace trefoil::ml

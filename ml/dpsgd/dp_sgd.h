@@ -16,8 +16,8 @@ namespace trefoil::ml {
 struct Batch {
   /// B x (p + 1), the last column the mask bit: 1 for a record.
   mpc::FixedShare x{};
-  /// Where the plan has narrow rows, and owners input them afresh, these in place of `x`: modulo 2^row_bits,
-  /// so that the low row_bits of products are right and nothing else.
+  /// Where the plan has narrow rows these in place of `x`: modulo 2^row_bits, so that the low row_bits of
+  /// products are right and nothing else.
   std::optional<mpc::PackedShare> narrow_x{};
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up

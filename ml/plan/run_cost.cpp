@@ -18,6 +18,7 @@
 #include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/input.h"
+#include "protocols/arithmetic/input_ahead.h"
 
 namespace trefoil::ml {
 namespace {
@@ -27,6 +28,7 @@ constexpr double kSecondsPerStep = 1.0e-3;        // progress, noise, threads th
 constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
 constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix
 constexpr double kSecondsPerSharedElement = 17e-9;       // of a public one: row by row from all shared ones
+constexpr double kSecondsPerSharedPackedElement = 8e-9;  // the same of narrow rows, in half the bytes
 constexpr double kSecondsPerReadElement = 17e-9;         // of a block: opened, checked and put into a matrix
 constexpr double kCachedElements = 5e5;                  // of a batch, 16 bytes each
 constexpr double kSecondsPerPackedElement = 5e-9;        // of narrow rows beyond: packed, taken apart
@@ -68,10 +70,9 @@ double MaxBytes(const mpc::Cost& cost) {
   return static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
 }
 
-/// Of what owners input once for all steps: their rows, or where the partition is vertical their columns.
-std::array<protocols::Shape, 3> SharedOnce(const StepPlan& plan, int ranks) {
-  auto shapes = RecordShapes(plan, RankLimits(plan.settings, ranks));
-  if (!plan.settings.vertical) return shapes;
+/// Of the columns that owners input once for all steps where the partition is vertical.
+std::array<protocols::Shape, 3> SharedColumns(const StepPlan& plan) {
+  std::array<protocols::Shape, 3> shapes;
   for (int owner = 0; owner < net::kParties; ++owner)  // the rows are the same at all three
     shapes.at(static_cast<std::size_t>(owner)) = {.rows = plan.settings.rows[0],
                                                   .cols = BlockColumns(plan, owner)};
@@ -94,8 +95,11 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
   }
   if (settings.deposited && shared_once) {
     cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
+  } else if (shared_once && settings.vertical) {
+    cost = Then(cost, protocols::InputEachCost(SharedColumns(plan)));
   } else if (shared_once) {
-    cost = Then(cost, protocols::InputEachCost(SharedOnce(plan, ranks)));
+    const auto shapes = RecordShapes(plan, RankLimits(settings, ranks));
+    cost = Then(cost, protocols::InputAheadCost(shapes, NarrowRows(plan)));
   }
   if (settings.balance_sigma) cost = Then(cost, OpenClassCountsCost(plan));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
@@ -111,10 +115,12 @@ double MultiplyAdds(const StepPlan& plan, std::int64_t rows) {
   return 2 * 3 * static_cast<double>(rows) * (all - of_rows + of_packed * of_rows);
 }
 
-double SecondsPerElement(const TrainingSettings& settings) {
+double SecondsPerElement(const StepPlan& plan) {
+  const TrainingSettings& settings = plan.settings;
   if (settings.block_rows > 0) return kSecondsPerReadElement;
   if (settings.sampling == Sampling::kFull) return 0;  // one batch for all steps
-  return settings.sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
+  if (settings.sampling == Sampling::kOwnerPoisson) return kSecondsPerOwnedElement;
+  return HasNarrowRows(plan) ? kSecondsPerSharedPackedElement : kSecondsPerSharedElement;
 }
 
 double BatchElements(const StepPlan& plan, std::int64_t rows) {
@@ -197,9 +203,8 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   const std::int64_t rows = ranks > 1 ? RowsAtOnce(plan, ranks) : plan.batch_rows;
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
-                           BatchElements(plan, rows) * SecondsPerElement(settings) +
-                           UncachedSeconds(plan, rows) + ProductSeconds(plan, rows) +
-                           DpSgdStepSeconds(plan, rows);
+                           BatchElements(plan, rows) * SecondsPerElement(plan) + UncachedSeconds(plan, rows) +
+                           ProductSeconds(plan, rows) + DpSgdStepSeconds(plan, rows);
   const mpc::Cost before = SetUpCost(plan, ranks);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
                             FirstSeconds(plan, rows) + LocalSeconds(plan) + EpsilonSeconds(settings);

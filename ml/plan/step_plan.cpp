@@ -129,6 +129,9 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   CheckDomains(settings);
   StepPlan plan;
   plan.settings = settings;
+  plan.batch_rows = LargestBatch(settings);
+  if (settings.sampling == Sampling::kPublic)
+    plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
   plan.columns = settings.classes == 2 ? 1 : settings.classes;
   plan.activation =
       MakeActivation({.loss = settings.loss,
@@ -176,12 +179,10 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.update_shift = UpdateShift(plan, plan.step_size);
   plan.momentum_factor =
       static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
-  plan.row_bits = RowBits(plan, SigmaAbove(settings));
-  plan.update_bits = UpdateBits(plan, SigmaAbove(settings));
+  const double sigma = SigmaAbove(settings);
+  plan.row_bits = RowBits(plan, sigma);
+  plan.update_bits = UpdateBits(plan, sigma);
   if (!IsNetwork(plan)) plan.activation.row_bits = plan.row_bits;  // a network's logits are whole
-  plan.batch_rows = LargestBatch(settings);
-  if (settings.sampling == Sampling::kPublic)
-    plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
   plan.block_rows = settings.block_rows > 0 ? settings.block_rows : plan.batch_rows;
   plan.blocks = (plan.batch_rows + plan.block_rows - 1) / plan.block_rows;
   return plan;

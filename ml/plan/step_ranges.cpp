@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ml/clear/local_training.h"
 #include "ml/dpsgd/initial_weights.h"
+#include "ml/plan/public_sampling.h"
 #include "ml/plan/step_privacy.h"
 
 namespace trefoil::ml {
@@ -80,7 +81,7 @@ int BitsOfRowProducts(const StepPlan& plan, double sigma) {
 
 /// The bits that the count of an adaptive clip is opened in, with its sign.
 int BitsOfClipCount(const StepPlan& plan) {
-  const auto rows = static_cast<double>(LargestBatch(plan.settings));
+  const auto rows = static_cast<double>(plan.batch_rows);
   const double noise = kNoiseTail * 3 * ClipCountMultiplier(plan.settings);
   return BitsAbove(std::ldexp(rows + noise, RowFractionBits(plan.settings))) + 1;
 }
@@ -102,7 +103,17 @@ bool SaveMoreThanTheyTake(const StepPlan& plan, int bits) {
   constexpr int kWordsOfMomentum = 6;
   const auto of_momentum =
       plan.settings.momentum == 0 ? 0 : kWordsOfMomentum * kWordBits * ShapeOfWeights(plan).weights();
-  return LargestBatch(plan.settings) * of_row > of_momentum;
+  return plan.batch_rows * of_row > of_momentum;
+}
+
+/// Whether rows with fewer bits save anything, or could cost the job. Where rows are shared once they save
+/// nothing in a step: there the update must not take more in each, and sigma must not be able to exceed what
+/// their bits are chosen for, which whole rows have room for.
+bool GainsByFewerBits(const TrainingSettings& s, double sigma) {
+  if (s.sampling == Sampling::kOwnerPoisson) return true;
+  if (s.momentum != 0 || s.adaptive) return false;
+  const bool charged_before = s.initialisation || s.standardisation || s.balance_sigma;
+  return s.sigma || (!charged_before && sigma < kLargestSigma);
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
@@ -155,7 +166,7 @@ int NetworkNormBits(const StepPlan& plan) {
 }
 
 double GradientRange(const StepPlan& plan, double sigma) {
-  const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.row_sensitivity;
+  const double contributions = static_cast<double>(plan.batch_rows) * plan.row_sensitivity;
   const double of_gradient = plan.settings.adaptive ? kMostOfGradient * sigma : sigma;
   const double noise = kNoiseTail * 3 * of_gradient * plan.sensitivity;
   return std::ldexp(contributions + noise, plan.gradient_bits);
@@ -215,15 +226,23 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 double SigmaAbove(const TrainingSettings& settings) {
   if (settings.sigma) return OnSigmaLattice(*settings.sigma);
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
-  // PEA's closed form counts a step of sampled records as one of all.
-  const double rate = settings.accountant == dp::AccountantKind::kPea ? 1 : SamplingRate(settings);
-  const double steps = rate * std::sqrt(settings.steps);
+  // PEA's closed form counts a step of sampled records as one of all, and so do all where it is known which
+  // records are in a step.
+  const double rate = SamplingRate(settings);
+  double steps = rate * std::sqrt(settings.steps);
+  if (settings.accountant == dp::AccountantKind::kPea) {
+    steps = std::sqrt(settings.steps);
+  } else if (settings.sampling == Sampling::kPublic) {
+    const auto most = MaxParticipation(LargestBatch(settings), rate, settings.steps);
+    steps = std::sqrt(static_cast<double>(most));
+  }
   return std::clamp(4 * steps * one_release, kExpectedSigma, kLargestSigma);
 }
 
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
-  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished) return kWordBits;
+  const bool in_words = s.deposited || s.vertical || s.clipping == Clipping::kPublished;
+  if (in_words || !GainsByFewerBits(s, sigma)) return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
   const int opened = IsNetwork(plan) ? of_gradient : bits;

@@ -20,7 +20,8 @@ inline constexpr double kMostOfGradient = 1.4142135623730951;
 
 /// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to
 /// the steps: four times that of the steps as one release by the Gaussian mechanism's classical formula, 10
-/// to 1000. That of the settings where they give one.
+/// to 1000. With public sampling of as many steps as a record is in at most. That of the settings where they
+/// give one.
 [[nodiscard]] double SigmaAbove(const TrainingSettings& settings);
 
 /// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
@@ -67,8 +68,12 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   with an adaptive clip, whose update lifts G to words first, in place of the last two |n| < 2^(k - 1), n
 ///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
-/// Whole are rows that do not come afresh in each step, and those of published clipping. Those of a network,
-/// too, where its momentum, and behind one column its mask bits, would take more bytes than they save.
+/// Whole are rows that were deposited or are put together of columns, and those of published clipping.
+/// Those of a network, too, where its momentum, and behind one column its mask bits, would take more
+/// bytes than they save. Whole are also rows that are shared once (public and full sampling) with
+/// momentum or an adaptive clip, whose update takes more in each step; and where sigma is calibrated to
+/// what initialisation, standardisation or balanced classes leave, or is kLargestSigma or more, so that
+/// no such job is refused for want of bits.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

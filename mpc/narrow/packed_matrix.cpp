@@ -41,6 +41,16 @@ void PackedMatrix::PutRows(Index first, Index count, ConstRows words) {
   }
 }
 
+PackedMatrix PackedMatrix::RowsAt(std::span<const Index> rows) const {
+  PackedMatrix out(static_cast<Index>(rows.size()), cols_, width_);
+  const Index of_row = cols_ * bytes();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    Require(rows[k] >= 0 && rows[k] < rows_, "PackedMatrix::RowsAt: rows of the matrix");
+    std::copy_n(bytes_.data() + rows[k] * of_row, of_row, out.bytes_.data() + static_cast<Index>(k) * of_row);
+  }
+  return out;
+}
+
 PackedRows PackedMatrix::From(Index row, Index col) const {
   const auto* data = reinterpret_cast<const std::byte*>(bytes_.data());
   return {.data = data + (row * cols_ + col) * bytes(), .stride = cols_ * bytes(), .bytes = bytes()};

@@ -1,6 +1,7 @@
 #pragma once
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 
 #include "mpc/ring.h"
 #include "mpc/rows.h"
@@ -22,6 +23,9 @@ class PackedMatrix {
   /// Writes rows [first, first + count), the words modulo 2^width. Rows may be written in any order, and by
   /// several threads at once. Pre: there are such rows.
   void PutRows(Index first, Index count, ConstRows words);
+
+  /// These rows, in this order and as often as they are named. Pre: there are such rows.
+  [[nodiscard]] PackedMatrix RowsAt(std::span<const Index> rows) const;
 
   /// What kernels read, from number (row, col) on.
   [[nodiscard]] PackedRows From(Index row, Index col) const;

@@ -47,6 +47,32 @@ class Plan(ProgramTest):
         self.expect_as_planned("public", bulk, "privacy.sampling=public", "model.class_weights=balanced")
         self.expect_as_planned("inline", bulk, "training.steps_ahead=0")
 
+    def test_every_byte_of_rows_that_are_shared_once(self):
+        for sampling, batch in (("public", 90), ("full", 900)):
+            options = [f"privacy.sampling={sampling}", f"training.expected_batch={batch}", "training.comparison=bulk", "training.steps=4"]
+            options = [word for option in options for word in ("--set", option)]
+            plan = self.planned(*options)
+            self.succeed("local", "--job", self.job, *options, "--out", sampling)
+            for party, sent in enumerate(plan["run_costs"][0]["bytes_sent"]):
+                summary = self.summary(f"{sampling}/party-{party}/out")
+                self.assertEqual(summary["bytes_sent"], sent, sampling)
+                self.assertEqual(summary["row_bits"], plan["row_bits"])
+                self.assertLess(plan["row_bits"], 64)
+
+    def test_memory_of_rows_that_are_shared_once(self):
+        full = self.planned("--set", "privacy.sampling=full", "--set", "training.expected_batch=900")
+        public = self.planned("--set", "privacy.sampling=public")
+        packed, others = 785 * full["row_bits"] // 8, 8 * 11  # bytes of a row
+        # Of 300 rows each: features as they are read; own rows' two components and one of others'; labels and norms in two
+        # components; the own message, and another as it is taken apart; weights and velocities.
+        held = 300 * (4 * 784 + 4 * packed + 3 * 2 * others + 2 * (packed + others)) + 2 * 8 * 2 * 7850
+        self.assertEqual(full["memory_bytes"], held)
+        self.assertEqual(public["row_bits"], full["row_bits"])
+        batch = (public["memory_bytes"] - held) / 2 / (packed + others)  # two components of a batch of some 90 rows
+        self.assertEqual(batch, round(batch))
+        self.assertGreater(batch, 90)
+        self.assertLess(batch, 150)
+
     def test_what_holds_for_somebody_with_several_rows(self):
         job = Path(__file__).resolve().parents[2] / "configs/mnist.toml"
         plan = json.loads(self.succeed("plan", "--job", job, "--json"))

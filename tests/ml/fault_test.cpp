@@ -75,8 +75,9 @@ void RunSelection(mpc::Context& party, Selection selection) {
                    validates ? MakeRecords(settings, 9, 5) : OwnRecords{});
 }
 
-void RunTraining(mpc::Context& party) {
+void RunTraining(mpc::Context& party, Sampling sampling) {
   TrainingSettings settings = SmallSettings();
+  settings.sampling = sampling;
   settings.steps = 3;
   settings.sigma = 0.5;
   settings.clip = 2;
@@ -144,7 +145,10 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"NoisyCounts", RunNoisyCounts}, FaultCase{"NoisySums", RunNoisySums},
         FaultCase{"NoisyVotes", RunNoisyVotes}, FaultCase{"ClassifierSums", RunClassifierSums},
         FaultCase{"TransferredEnsemble", RunTransferredEnsemble},
-        FaultCase{"Training", RunTraining, Flipped::kAnyEnd}),
+        FaultCase{"Training", [](mpc::Context& party) { RunTraining(party, Sampling::kOwnerPoisson); },
+                  Flipped::kAnyEnd},
+        FaultCase{"TrainingOnPublicBatches",
+                  [](mpc::Context& party) { RunTraining(party, Sampling::kPublic); }, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

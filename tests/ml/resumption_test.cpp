@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -103,11 +104,20 @@ TrainingSettings SettingsOfNarrowRows() {
   return settings;
 }
 
+/// Of narrow rows that are shared again, in the slots and for the steps of the same coins.
+TrainingSettings SettingsOfSharedNarrowRows() {
+  TrainingSettings settings = DeterministicSettings();
+  settings.momentum = 0;
+  return settings;
+}
+
+const std::array<std::string, 3> kKindsOfRows{"Whole", "Narrow", "NarrowSharedOnce"};
+
 class ResumedModelTest : public testing::TestWithParam<TrainingSettings (*)()> {};
 
 TEST_P(ResumedModelTest, IsThatOfARunThatWasNeverInterrupted) {
   const TrainingSettings settings = GetParam()();
-  EXPECT_EQ(HasNarrowRows(MakeStepPlan(settings)), settings.sampling == Sampling::kOwnerPoisson);
+  EXPECT_EQ(HasNarrowRows(MakeStepPlan(settings)), GetParam() != &DeterministicSettings);
   const auto whole = RunSession(Seed{1}, settings, nullptr, 0, {});
   for (const Session& party : whole)
     EXPECT_THAT(party.checkpoints,
@@ -133,8 +143,9 @@ TEST_P(ResumedModelTest, IsThatOfARunThatWasNeverInterrupted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, ResumedModelTest,
-                         testing::Values(&DeterministicSettings, &SettingsOfNarrowRows),
-                         [](const auto& info) { return info.index == 0 ? "Whole" : "Narrow"; });
+                         testing::Values(&DeterministicSettings, &SettingsOfNarrowRows,
+                                         &SettingsOfSharedNarrowRows),
+                         [](const auto& info) { return kKindsOfRows.at(info.index); });
 
 // Counts that were opened once are not opened again, nor charged again, but by a run that begins anew.
 TEST(Resumption, KeepsTheCountsThatItsClassWeightsFollowFrom) {

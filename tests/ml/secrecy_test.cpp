@@ -54,7 +54,7 @@ struct StepCase {
   Form form = Form::kBulk;
   std::vector<std::int64_t> hidden{};
   double momentum = 0;
-  Sampling sampling = Sampling::kOwnerPoisson;
+  bool in_words = false;                ///< rows of words
   bool in_half_words = false;           ///< rows of 32 bits
   std::vector<double> class_weights{};  ///< of two classes
   std::int64_t features_of_two = 0;     ///< of two classes: how many there are
@@ -91,7 +91,6 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
   settings.clipping = GetParam().clipping;
   settings.hidden = GetParam().hidden;
   settings.momentum = GetParam().momentum;
-  settings.sampling = GetParam().sampling;
   if (GetParam().features_of_two > 0) {
     settings.features = GetParam().features_of_two;
     settings.classes = 2;
@@ -101,10 +100,10 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
     settings.row_fraction_bits = 8;
     settings.error_fraction_bits = 10;
   }
-  const StepPlan plan = MakeStepPlan(settings, GetParam().form);
+  StepPlan plan = MakeStepPlan(settings, GetParam().form);
+  if (GetParam().in_words) plan = WithWholeRows(std::move(plan));
   EXPECT_EQ(plan.row_bits == 32, GetParam().in_half_words);
-  EXPECT_EQ(HasNarrowRows(plan),
-            settings.clipping != Clipping::kPublished && settings.sampling == Sampling::kOwnerPoisson);
+  EXPECT_EQ(HasNarrowRows(plan), settings.clipping != Clipping::kPublished && !GetParam().in_words);
   EXPECT_EQ(MaskBitsBeside(plan), settings.classes == 2 && !settings.hidden.empty());
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
@@ -324,26 +323,24 @@ TEST(TransferSecrecy, ReceivesNothingButUniformWordsOverSessions) {
 
 INSTANTIATE_TEST_SUITE_P(
     Steps, StepSecrecyTest,
-    testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
-                    StepCase{.name = "WholeRows", .sampling = Sampling::kPublic},
-                    StepCase{.name = "RowsOfHalfWords", .in_half_words = true},
-                    // of one column 8 weights, too
-                    StepCase{.name = "WeighedClasses", .class_weights = {0.5, 1}, .features_of_two = 7},
-                    StepCase{.name = "Squared", .loss = Loss::kSquared},
-                    StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
-                    StepCase{.name = "Examples", .clipping = Clipping::kExamples},
-                    StepCase{.name = "Published", .clipping = Clipping::kPublished},
-                    // 16 weights
-                    StepCase{.name = "Network", .form = Form::kLatency, .hidden = {2}},
-                    StepCase{.name = "NetworkOfTwoClasses",  // 8 weights
-                             .form = Form::kLatency,
-                             .hidden = {1},
-                             .features_of_two = 5},
-                    StepCase{.name = "NetworkOnWholeRows",
-                             .form = Form::kLatency,
-                             .hidden = {2},
-                             .sampling = Sampling::kPublic},
-                    StepCase{.name = "Momentum", .clipping = Clipping::kExamples, .momentum = 0.5}),
+    testing::Values(
+        StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
+        StepCase{.name = "WholeRows", .in_words = true},
+        StepCase{.name = "RowsOfHalfWords", .in_half_words = true},
+        // of one column 8 weights, too
+        StepCase{.name = "WeighedClasses", .class_weights = {0.5, 1}, .features_of_two = 7},
+        StepCase{.name = "Squared", .loss = Loss::kSquared},
+        StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
+        StepCase{.name = "Examples", .clipping = Clipping::kExamples},
+        StepCase{.name = "Published", .clipping = Clipping::kPublished},
+        // 16 weights
+        StepCase{.name = "Network", .form = Form::kLatency, .hidden = {2}},
+        StepCase{.name = "NetworkOfTwoClasses",  // 8 weights
+                 .form = Form::kLatency,
+                 .hidden = {1},
+                 .features_of_two = 5},
+        StepCase{.name = "NetworkOnWholeRows", .form = Form::kLatency, .hidden = {2}, .in_words = true},
+        StepCase{.name = "Momentum", .clipping = Clipping::kExamples, .momentum = 0.5}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -21,11 +21,23 @@ constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
 
-/// Of batches that owners input afresh, with material for so many steps (training.steps_ahead).
+/// Of batches that owners input, with material for so many steps (training.steps_ahead).
 double InputBytes(const ml::StepPlan& plan, std::size_t party, int ranks, std::int64_t ahead) {
   return protocols::InputAheadBytes(ml::RecordShapes(plan, ml::RankLimits(plan.settings, ranks)),
                                     ml::NarrowRows(plan), std::min<std::int64_t>(ahead, plan.settings.steps),
                                     static_cast<int>(party));
+}
+
+/// Of packed rows that are shared once: all of them, beside the next party's message as it is taken apart; and
+/// with public sampling a step's batch of them, whose rows may all be this party's own.
+double RowsOfOneSharing(const ml::StepPlan& plan, std::size_t party, int ranks) {
+  const mpc::Index packed = ml::NarrowRows(plan).packed();
+  const double of_row = static_cast<double>(packed) * plan.row_bits / 8 +
+                        kWord * static_cast<double>(ml::EncodedColumns(plan) - packed);
+  const std::int64_t received = ml::RankLimits(plan.settings, ranks).at((party + 1) % net::kParties);
+  const double shared = InputBytes(plan, party, ranks, 1) + of_row * static_cast<double>(received);
+  if (plan.settings.sampling != ml::Sampling::kPublic) return shared;
+  return shared + kComponents * of_row * static_cast<double>(plan.batch_rows);
 }
 
 /// Rows on shares. With public sampling all; else the batch of a step and the next one, or all rows in the
@@ -34,7 +46,10 @@ double InputBytes(const ml::StepPlan& plan, std::size_t party, int ranks, std::i
 double SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;
   const std::int64_t ahead = s.steps_ahead;
-  if (HasNarrowRows(plan)) return InputBytes(plan, party, ranks, ahead);
+  if (HasNarrowRows(plan)) {
+    return s.sampling == ml::Sampling::kOwnerPoisson ? InputBytes(plan, party, ranks, ahead)
+                                                     : RowsOfOneSharing(plan, party, ranks);
+  }
   const double rows =
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))

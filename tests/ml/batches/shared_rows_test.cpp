@@ -58,5 +58,42 @@ TEST(RowsAt, AddsZerosUpToTheHeight) {
   EXPECT_TRUE((opened[2].bottomRows(2) == 0).all());
 }
 
+/// As three owners input them, of whom the second has none: at a party one component of most is zero.
+mpc::PackedShare ThreeBlocks(const RingMatrix& x, const RingMatrix& y) {
+  return {3,
+          {{.rows = 4, .own = Packed(x.topRows(4), 40), .next = {}},
+           {.rows = 0},
+           {.rows = 3, .own = Packed(x.bottomRows(3), 40), .next = Packed(y.bottomRows(3), 40)}}};
+}
+
+TEST(RowsAt, OfNarrowRowsLeavesOutWhatIsZero) {
+  const mpc::PackedShare all = ThreeBlocks(RandomWords(5, 7, 3), RandomWords(6, 7, 3));
+  const mpc::PackedShare taken = RowsAt(all, {1, 3, 4, 6}, 7);
+  ASSERT_EQ(taken.blocks().size(), 3U);
+  EXPECT_EQ(taken.blocks()[0].rows, 2);
+  EXPECT_EQ(taken.blocks()[0].next.size(), 0);
+  EXPECT_EQ(taken.blocks()[1].rows, 2);
+  EXPECT_EQ(taken.blocks()[2].rows, 3) << "padding";
+  EXPECT_EQ(taken.blocks()[2].own.size(), 0);
+}
+
+TEST(RowsAt, OfNarrowRowsIsThatOfWholeOnes) {
+  const mpc::PackedShare all = ThreeBlocks(RandomWords(5, 7, 3), RandomWords(6, 7, 3));
+  const mpc::ArithShare words = Widened(all);
+  const std::vector<std::vector<std::int64_t>> lists{{}, {0, 1, 5}, {6, 2, 2, 3, 4}, {4, 5, 6}};
+  for (const auto& rows : lists) {
+    for (const std::int64_t height : {5, 9}) {
+      const mpc::ArithShare expected = RowsAt(std::span(&words, 1), rows, height);
+      const mpc::PackedShare found = RowsAt(all, rows, height);
+      EXPECT_EQ(found.rows(), height);
+      EXPECT_TRUE((Widened(found).own() == expected.own()).all());
+      EXPECT_TRUE((Widened(found).next() == expected.next()).all());
+    }
+  }
+  EXPECT_THROW((void)RowsAt(all, {7}, 9), ContractError);
+  EXPECT_THROW((void)RowsAt(all, {-1}, 9), ContractError);
+  EXPECT_THROW((void)RowsAt(all, {1, 2}, 1), ContractError);
+}
+
 }  // namespace
 }  // namespace trefoil::ml

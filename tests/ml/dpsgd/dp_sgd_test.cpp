@@ -574,12 +574,15 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
 INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
 
 TEST(DpSgdStepCost, IsTheSameWithMomentumBehindWholeRowsAndWithCoinsAsManyRoundsBehindNarrowOnes) {
-  for (const Sampling sampling : {Sampling::kPublic, Sampling::kOwnerPoisson}) {
+  for (const bool narrow : {false, true}) {
+    const auto plan_of = [&](const TrainingSettings& settings) {
+      return narrow ? MakeStepPlan(settings) : WithWholeRows(MakeStepPlan(settings));
+    };
     TrainingSettings settings = SmallSettings();
-    settings.sampling = sampling;
-    const mpc::Cost without = DpSgdStepCost(MakeStepPlan(settings), 24);
+    const mpc::Cost without = DpSgdStepCost(plan_of(settings), 24);
     settings.momentum = 0.9;
-    const StepPlan plan = MakeStepPlan(settings);
+    const StepPlan plan = plan_of(settings);
+    EXPECT_EQ(HasNarrowRows(plan), narrow);
     const mpc::Cost with = DpSgdStepCost(plan, 24);
     EXPECT_EQ(with.rounds(), without.rounds());
     // The velocity's own truncation: six words a weight.

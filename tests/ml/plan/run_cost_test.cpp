@@ -111,6 +111,25 @@ TEST(PlannedRunSeconds, CountWhatAnElementOfLargeBatchesTakes) {
   }
 }
 
+/// Of a public batch each is copied out of all shared ones, and read by both products; it is not sent again.
+TEST(PlannedRunSeconds, CountWhatAnElementOfPublicBatchesTakes) {
+  TrainingSettings settings = testing_support::SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.rows = {4'000, 4'000, 4'000};
+  settings.expected_batch = 12'000;
+  settings.sigma = 2;
+  settings.classes = 2;
+  EXPECT_TRUE(HasNarrowRows(MakeStepPlan(settings)));
+  for (const auto& [of, expected] :
+       {std::pair{settings, 8e-9 + 7e-9}, std::pair{InWords(settings), 17e-9 + 7e-9}}) {
+    TrainingSettings wide = of;
+    wide.features = 2'000;
+    TrainingSettings narrow = of;
+    narrow.features = 1'000;
+    EXPECT_NEAR((OfAStep(wide) - OfAStep(narrow)) / (12'000.0 * 1'000), expected, 0.5e-9);
+  }
+}
+
 /// A third less where rows stay packed: of what others input one component is zero.
 TEST(PlannedRunSeconds, CountMultiplyAddsOfEachClass) {
   TrainingSettings settings = testing_support::SmallSettings();

@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "base/error.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/training.h"
+#include "ml/plan/public_sampling.h"
+#include "ml/plan/step_privacy.h"
 #include "ml/plan/step_ranges.h"
 #include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
@@ -263,14 +266,21 @@ TEST(RowBits, AreMoreWhereLogitsHaveNoPeriod) {
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
 }
 
-TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
+TEST(RowBits, AreAllOfThemWhereWholeRowsAreNeededOrFewerSaveNothing) {
   const auto bits_with = [](const std::function<void(TrainingSettings&)>& change) {
     TrainingSettings settings = SmallSettings();
     change(settings);
     return MakeStepPlan(settings).row_bits;
   };
   EXPECT_EQ(bits_with([](TrainingSettings&) {}), 40);
-  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }), 64);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) { s.sampling = Sampling::kPublic; }), 40);
+  EXPECT_EQ(bits_with([](TrainingSettings& s) {
+              s.sampling = Sampling::kPublic;
+              s.rows = {40, 0, 0};
+              s.vertical = VerticalSettings{.features = {1, 2, 3}, .label_party = 1};
+            }),
+            64)
+      << "its squared norms take words";
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.schedule.shape = RateShape::kLinear; }), 40);
   EXPECT_EQ(bits_with([](TrainingSettings& s) { s.hidden = {4}; }), 48);
   EXPECT_EQ(bits_with([](TrainingSettings& s) {
@@ -286,6 +296,84 @@ TEST(RowBits, AreAllOfThemWhereRowsDoNotComeAfreshOrWholeOnesAreNeeded) {
               s.class_weights = {1, 0.5};
             }),
             40);
+}
+
+TrainingSettings AllRowsInEachStep() {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kFull;
+  settings.expected_batch = 120;
+  return settings;
+}
+
+// They save nothing in a step that such an update could take.
+TEST(RowBits, OfRowsThatAreSharedOnceAreFewerWhereNoStepTakesMore) {
+  for (const TrainingSettings& once : {AllRowsInEachStep(), [] {
+                                         TrainingSettings settings = SmallSettings();
+                                         settings.sampling = Sampling::kPublic;
+                                         return settings;
+                                       }()}) {
+    EXPECT_EQ(MakeStepPlan(once).row_bits, 40);
+    TrainingSettings settings = once;
+    settings.momentum = 0.5;
+    EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+    settings = once;
+    settings.hidden = {4};
+    EXPECT_LT(MakeStepPlan(settings).row_bits, 64);
+    settings = once;
+    settings.class_weights = {1, 0.5, 2};
+    EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  }
+  TrainingSettings settings = AllRowsInEachStep();
+  settings.adaptive.emplace();
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+  settings = AllRowsInEachStep();
+  settings.deposited = true;
+  settings.rows = {120, 0, 0};
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64) << "deposited in words";
+}
+
+// As of owners' batches: 127 clips of 1/2 and their rounding fit, 128 do not.
+TEST(RowBits, OfFullBatchesAreTheFewestThatTheSumOfAllRowsTakes) {
+  TrainingSettings settings = AllRowsInEachStep();
+  settings.rows = {100, 20, 7};
+  settings.expected_batch = 127;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.rows = {100, 20, 8};
+  settings.expected_batch = 128;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
+}
+
+// A batch has no more rows than its height, whatever the data set has.
+TEST(RowBits, OfPublicBatchesAreTheFewestThatTheirHeightTakes) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.rows = {20'000, 20'000, 20'000};
+  std::set<int> found;
+  for (double batch = 60; batch <= 140; batch += 4) {
+    settings.expected_batch = batch;
+    const StepPlan plan = MakeStepPlan(settings);
+    found.insert(plan.row_bits);
+    EXPECT_EQ(plan.row_bits, plan.batch_rows <= 127 ? 40 : 48) << plan.batch_rows;
+  }
+  EXPECT_EQ(found.size(), 2U);
+}
+
+// Calibration may find more noise than is looked ahead for only where next to nothing is left to the steps:
+// there whole rows, which have room for it.
+TEST(RowBits, OfRowsThatAreSharedOnceRefuseNoJob) {
+  TrainingSettings settings = AllRowsInEachStep();
+  settings.balance_sigma = 5;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "a sigma that is given";
+  settings.sigma.reset();
+  settings.target_epsilon = 5;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+  EXPECT_NO_THROW((void)MakePlan(settings));
+  settings.balance_sigma.reset();
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
+  settings.target_epsilon = 0.05;
+  EXPECT_EQ(SigmaAbove(settings), kLargestSigma);
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+  EXPECT_NO_THROW((void)MakePlan(settings));
 }
 
 /// What goes up the first layer, not what an upper layer or the sigmoid takes; and the gradient by itself.
@@ -460,6 +548,35 @@ TEST(RowBits, HaveRoomForTheNoiseOfEachAccountant) {
       }
     }
   }
+}
+
+/// An insider knows whose rows a public batch has; in full ones are all.
+TEST(RowBits, OfRowsThatAreSharedOnceHaveRoomForTheNoiseOfEachAccountant) {
+  int narrow = 0;
+  for (const Sampling sampling : {Sampling::kPublic, Sampling::kFull}) {
+    for (const auto accountant :
+         {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
+      for (const auto against : {Adversary::kInsider, Adversary::kOutsider}) {
+        for (const double epsilon : {0.05, 0.3, 1.0, 3.0, 10.0}) {
+          TrainingSettings settings = SmallSettings();
+          settings.rows = {1'000, 1'000, 1'000};
+          settings.sampling = sampling;
+          settings.expected_batch = sampling == Sampling::kFull ? 3'000 : 100;
+          settings.steps = 50;
+          settings.sigma.reset();
+          settings.accountant = accountant;
+          settings.against = against;
+          settings.target_epsilon = epsilon;
+          const StepPlan plan = MakeStepPlan(settings);
+          narrow += HasNarrowRows(plan) ? 1 : 0;
+          const double sigma = ChooseSigma(plan, MaxParticipation(3'000, SamplingRate(settings), 50), {});
+          EXPECT_LT(sigma, SigmaAbove(settings) * (HasNarrowRows(plan) ? 1 : 1e9))
+              << epsilon << ' ' << static_cast<int>(accountant);
+        }
+      }
+    }
+  }
+  EXPECT_GT(narrow, 30);
 }
 
 TEST(RowBits, OfFewerFractionBitsAreFewerAndCoarsenNothingButRowsAndTheSum) {

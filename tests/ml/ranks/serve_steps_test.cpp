@@ -118,6 +118,9 @@ TEST(RankTraining, GivesTheModelOfOneMachineBitForBit) {
   all["owner-poisson"] = MaskFreeSettings();
   all["full"] = MaskFreeSettings();
   all["full"].sampling = Sampling::kFull;
+  all["narrow full"] = all["full"];
+  all["narrow full"].momentum = 0;
+  EXPECT_TRUE(HasNarrowRows(MakeStepPlan(all["narrow full"])));
   all["narrow rows"] = MaskFreeSettings();
   all["narrow rows"].row_fraction_bits = 8;
   all["in line"] = MaskFreeSettings();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
 #include "mpc/narrow/narrow_matrix.h"
 #include "mpc/narrow/packed_share.h"
@@ -54,6 +57,20 @@ TEST(PackedMatrix, RefusesOtherWidthsAndRowsThatAreNotThere) {
   const RingMatrix x = RandomWords(1, 2, 2);
   EXPECT_THROW(packed.PutRows(1, 2, {.data = x.data(), .stride = 2}), ContractError);
   EXPECT_THROW(packed.PutRows(-1, 1, {.data = x.data(), .stride = 2}), ContractError);
+}
+
+TEST(PackedMatrix, GivesRowsInAnyOrderAndRepeatedly) {
+  const RingMatrix x = RandomWords(2, 6, 11);
+  for (const int width : {1, 32, 40, 57, 64}) {
+    const PackedMatrix packed = Packed(x, width);
+    const RingMatrix taken = Widened(packed.RowsAt(std::vector<Index>{5, 0, 5}));
+    ASSERT_EQ(taken.rows(), 3);
+    for (const auto& [at, row] : {std::pair{0, 5}, {1, 0}, {2, 5}})
+      EXPECT_TRUE((taken.row(at) == Reduced(x, width).row(row)).all()) << width << " bits, row " << row;
+    EXPECT_EQ(packed.RowsAt({}).rows(), 0);
+    EXPECT_THROW((void)packed.RowsAt(std::vector<Index>{6}), ContractError);
+    EXPECT_THROW((void)packed.RowsAt(std::vector<Index>{-1}), ContractError);
+  }
 }
 
 TEST(NarrowMatrix, PacksItsNarrowColumnsAndLeavesTheOthersInWords) {
