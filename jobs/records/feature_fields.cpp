@@ -262,8 +262,9 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
   v.When({use == RecordUse::kTrained, "type \"dpsgd\""}, [&] {
     v("fraction_bits", s.fraction_bits, WholeInterval{ml::kMinRowFractionBits, 24},
-      "Of rows in the steps of a training with owner-poisson sampling; at most `fraction_bits`, which they "
-      "have without it. With fewer, a number of a row may take fewer bytes (`row_bits` of `plan`), and is "
+      "Of rows in the steps of a training, of no vertical partition and no deposits; at most "
+      "`fraction_bits`, which they have without it. With fewer, a number of a row may take fewer bytes "
+      "(`row_bits` of `plan`), and is "
       "rounded towards zero to a multiple of 2^(−`fraction_bits`): pixels and counts have few anyway.");
     v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter, FeatureMethod::kOnnx},
               "method \"hog\", \"scatter\" or \"onnx\""),

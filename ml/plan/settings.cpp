@@ -122,21 +122,21 @@ void CheckClassWeights(const TrainingSettings& s) {
 
 void CheckRowFractionBits(const TrainingSettings& s) {
   if (!s.row_fraction_bits) return;
-  if (s.sampling != Sampling::kOwnerPoisson || s.clipping == Clipping::kPublished)
+  if (s.vertical || s.deposited || s.clipping == Clipping::kPublished)
     throw ConfigError(
-        "features.fraction_bits: found it, expected it with privacy.sampling \"owner-poisson\", without "
-        "training.clipping \"published\"");
+        "features.fraction_bits: found it, expected it of rows of the parties' own, without data.partition "
+        "\"vertical\" and training.clipping \"published\"");
   if (*s.row_fraction_bits < kMinRowFractionBits || *s.row_fraction_bits > s.fraction_bits)
     throw ConfigError("features.fraction_bits: expected 4 to fraction_bits");
 }
 
 void CheckErrorFractionBits(const TrainingSettings& s) {
   if (!s.error_fraction_bits) return;
-  if (s.sampling != Sampling::kOwnerPoisson || !s.hidden.empty() || s.clipping != Clipping::kFactorised ||
-      s.adaptive)
+  if (s.vertical || s.deposited || !s.hidden.empty() || s.clipping != Clipping::kFactorised || s.adaptive)
     throw ConfigError(
-        "training.error_fraction_bits: found it, expected it with privacy.sampling \"owner-poisson\", "
-        "training.clipping \"factorised\" and a number for privacy.clip, without model.hidden");
+        "training.error_fraction_bits: found it, expected it of rows of the parties' own, with "
+        "training.clipping \"factorised\" and a number for privacy.clip, without data.partition \"vertical\" "
+        "and model.hidden");
   if (*s.error_fraction_bits < kMinErrorFractionBits || *s.error_fraction_bits > s.fraction_bits)
     throw ConfigError("training.error_fraction_bits: expected 4 to fraction_bits");
 }

@@ -237,6 +237,12 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
   if (method == data::FeatureMethod::kNone) CheckStandardisedColumns(job, document.Table("data"), refuse);
 }
 
+/// Rows that no owner inputs as a whole have the bits of all else.
+void RefuseForWholeRows(const DpsgdSettings& job, const std::function<void(const char* cause)>& refuse) {
+  if (job.data.vertical) refuse("data.partition \"vertical\"");
+  if (job.store.on) refuse("data.source \"store\"");
+}
+
 /// What rows with bits of their own ask of the rest of the job.
 void CheckRowBits(const DpsgdSettings& job, const Section& document) {
   if (!job.features.fraction_bits) return;
@@ -244,8 +250,7 @@ void CheckRowBits(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const char* cause) {
     features.Fail("fraction_bits", fmt::format("found it, expected none with {}", cause));
   };
-  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
-    refuse("another privacy.sampling than \"owner-poisson\"");
+  RefuseForWholeRows(job, refuse);
   if (job.training.clipping == ml::Clipping::kPublished) refuse("training.clipping \"published\"");
   if (*job.features.fraction_bits > job.fraction_bits)
     features.Refuse("fraction_bits", fmt::format("at most {}, which fraction_bits is", job.fraction_bits));
@@ -258,8 +263,7 @@ void CheckErrorBits(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const char* cause) {
     training.Fail("error_fraction_bits", fmt::format("found it, expected none with {}", cause));
   };
-  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
-    refuse("another privacy.sampling than \"owner-poisson\"");
+  RefuseForWholeRows(job, refuse);
   if (!job.model.hidden.empty()) refuse("model.hidden");
   if (job.training.clipping != ml::Clipping::kFactorised)
     refuse("another training.clipping than \"factorised\"");

@@ -48,13 +48,16 @@ TEST(CheckDomains, RefusesHubersLossOfClassesAndThresholdsThatAreNone) {
   EXPECT_THROW(CheckDomains(classes), ConfigError);
 }
 
-TEST(CheckDomains, TakesRowBitsWithOwnerPoissonSamplingOfLinearModels) {
+TEST(CheckDomains, TakesRowBitsOfRowsOfThePartiesOwn) {
   TrainingSettings settings = SmallSettings();
   settings.row_fraction_bits = 4;
   EXPECT_NO_THROW(CheckDomains(settings));
   EXPECT_EQ(RowFractionBits(settings), 4);
   settings.row_fraction_bits = 16;
   EXPECT_NO_THROW(CheckDomains(settings));
+  settings.sampling = Sampling::kPublic;
+  EXPECT_NO_THROW(CheckDomains(settings));
+  settings.sampling = Sampling::kOwnerPoisson;
   const auto refused = [&](const std::function<void(TrainingSettings&)>& change) {
     TrainingSettings changed = settings;
     change(changed);
@@ -62,13 +65,14 @@ TEST(CheckDomains, TakesRowBitsWithOwnerPoissonSamplingOfLinearModels) {
   };
   refused([](TrainingSettings& s) { s.row_fraction_bits = 3; });
   refused([](TrainingSettings& s) { s.row_fraction_bits = 17; });
-  refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
+  refused([](TrainingSettings& s) { s.vertical.emplace(); });
+  refused([](TrainingSettings& s) { s.deposited = true; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
   settings.row_fraction_bits.reset();
   EXPECT_EQ(RowFractionBits(settings), 16);
 }
 
-TEST(CheckDomains, TakesErrorBitsWhereErrorsAreClippedAtAFixedClipOfFreshRows) {
+TEST(CheckDomains, TakesErrorBitsWhereErrorsOfThePartiesOwnRowsAreClippedAtAFixedClip) {
   TrainingSettings settings = SmallSettings();
   EXPECT_EQ(ErrorFractionBits(settings), 16);
   for (const int bits : {4, 16}) {
@@ -83,7 +87,8 @@ TEST(CheckDomains, TakesErrorBitsWhereErrorsAreClippedAtAFixedClipOfFreshRows) {
   };
   refused([](TrainingSettings& s) { s.error_fraction_bits = 3; });
   refused([](TrainingSettings& s) { s.error_fraction_bits = 17; });
-  refused([](TrainingSettings& s) { s.sampling = Sampling::kPublic; });
+  refused([](TrainingSettings& s) { s.vertical.emplace(); });
+  refused([](TrainingSettings& s) { s.deposited = true; });
   refused([](TrainingSettings& s) { s.hidden = {4}; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kExamples; });

@@ -473,8 +473,9 @@ TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
     assignments.insert(assignments.end(), more.begin(), more.end());
     return ErrorText<ConfigError>([&] { (void)ReadTargets(kTargetJob, assignments); });
   };
-  EXPECT_THAT(refusal({"privacy.sampling=\"public\""}),
-              HasSubstr("features.fraction_bits: found it, expected none"));
+  EXPECT_NO_THROW((void)ReadTargets(kTargetJob, {"features.fraction_bits=9", "privacy.sampling=\"public\""}));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadTargets(kStoreJob, {"features.fraction_bits=9"}); }),
+              HasSubstr("features.fraction_bits: found it, expected none with data.source \"store\""));
   EXPECT_THAT(refusal({"training.clipping=\"published\""}), HasSubstr("training.clipping \"published\""));
   EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
   EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
@@ -502,9 +503,11 @@ TEST(ErrorBitsJob, RefusesWhatIsNotClippedAtAFixedClipOrHasWholeRowsAndMoreBitsT
     assignments.insert(assignments.end(), more.begin(), more.end());
     return ErrorText<ConfigError>([&] { (void)ReadTargets(kTargetJob, assignments); });
   };
+  EXPECT_NO_THROW(
+      (void)ReadTargets(kTargetJob, {"training.error_fraction_bits=9", "privacy.sampling=\"public\""}));
   EXPECT_THAT(
-      refusal({"privacy.sampling=\"public\""}),
-      HasSubstr("training.error_fraction_bits: found it, expected none with another privacy.sampling"));
+      ErrorText<ConfigError>([&] { (void)ReadTargets(kStoreJob, {"training.error_fraction_bits=9"}); }),
+      HasSubstr("training.error_fraction_bits: found it, expected none with data.source \"store\""));
   EXPECT_THAT(refusal({"model.hidden=[4]"}), HasSubstr("expected none with model.hidden"));
   for (const std::string clipping : {"published", "examples"})
     EXPECT_THAT(refusal({"training.clipping=\"" + clipping + "\""}),
