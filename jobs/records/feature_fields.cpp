@@ -262,7 +262,8 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
   v.When({use == RecordUse::kTrained, "type \"dpsgd\""}, [&] {
     v("fraction_bits", s.fraction_bits, WholeInterval{ml::kMinRowFractionBits, 24},
-      "Of rows in the steps of a training, of no vertical partition and no deposits; at most "
+      "Of rows in the steps of a training, of no vertical partition, no deposits and no published clipping; "
+      "at most "
       "`fraction_bits`, which they have without it. With fewer, a number of a row may take fewer bytes "
       "(`row_bits` of `plan`), and is "
       "rounded towards zero to a multiple of 2^(−`fraction_bits`): pixels and counts have few anyway.");

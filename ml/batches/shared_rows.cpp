@@ -28,26 +28,31 @@ mpc::ArithShare RowsAt(std::span<const mpc::ArithShare> data, const std::vector<
 
 mpc::PackedShare RowsAt(const mpc::PackedShare& x, const std::vector<std::int64_t>& rows,
                         std::int64_t height) {
-  const auto taken = static_cast<std::int64_t>(rows.size());
+  const auto taken = static_cast<mpc::Index>(rows.size());
   Require(taken <= height, "RowsAt: at most as many rows as the height");
-  std::vector<mpc::PackedShare::Block> blocks;
-  for (auto begin = rows.begin(); begin != rows.end();) {
-    std::int64_t first = 0;
-    auto from = x.blocks().begin();
-    for (; from != x.blocks().end() && *begin >= first + from->rows; ++from) first += from->rows;
-    Require(from != x.blocks().end() && *begin >= 0, "RowsAt: a row that is there");
-    std::vector<mpc::Index> of_block;
-    for (; begin != rows.end() && *begin >= first && *begin < first + from->rows; ++begin)
-      of_block.push_back(*begin - first);
-    const auto taken_of = [&](const mpc::PackedMatrix& component) {
-      return component.size() == 0 ? mpc::PackedMatrix() : component.RowsAt(of_block);
-    };
-    blocks.push_back({.rows = static_cast<mpc::Index>(of_block.size()),
-                      .own = taken_of(from->own),
-                      .next = taken_of(from->next)});
+  int width = 64;
+  for (const mpc::PackedShare::Block& block : x.blocks()) {
+    for (const mpc::PackedMatrix* component : {&block.own, &block.next})
+      if (component->size() > 0) width = component->width();
   }
-  if (taken < height) blocks.push_back({.rows = height - taken});
-  return {x.cols(), std::move(blocks)};
+  mpc::PackedShare::Block out{.rows = height,
+                              .own = mpc::PackedMatrix(height, x.cols(), width),
+                              .next = mpc::PackedMatrix(height, x.cols(), width)};
+  for (mpc::Index k = 0; k < height; ++k) {
+    static const mpc::PackedShare::Block kZeros;
+    const mpc::PackedShare::Block* from = &kZeros;
+    std::int64_t row = 0;
+    if (k < taken) {
+      row = rows[static_cast<std::size_t>(k)];
+      auto block = x.blocks().begin();
+      for (; block != x.blocks().end() && row >= block->rows; ++block) row -= block->rows;
+      Require(block != x.blocks().end() && row >= 0, "RowsAt: a row that is there");
+      from = &*block;
+    }
+    out.own.CopyRow(k, from->own, row);
+    out.next.CopyRow(k, from->next, row);
+  }
+  return {x.cols(), {std::move(out)}};
 }
 
 }  // namespace trefoil::ml

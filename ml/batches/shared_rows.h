@@ -21,8 +21,8 @@ namespace trefoil::ml {
   return RowsAt(std::span(&x, 1), rows, static_cast<std::int64_t>(rows.size()));
 }
 
-/// The same of narrow rows: a block of rows that follow on one another in one of theirs, and one of zeros, so
-/// that what is zero by the protocol stays nothing.
+/// The same of narrow rows, as one block with both components, zeros included: how much a step holds and
+/// multiplies does not follow from which rows there are (docs/explanation/privacy.md, "Public batches").
 [[nodiscard]] mpc::PackedShare RowsAt(const mpc::PackedShare& x, const std::vector<std::int64_t>& rows,
                                       std::int64_t height);
 

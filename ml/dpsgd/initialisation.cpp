@@ -67,7 +67,8 @@ std::array<ArithShare, 3> InputModels(mpc::Context& party, const StepPlan& plan,
 std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan, const InitialisationPlan& initialisation) {
   std::array<protocols::Shape, 3> shapes;
   for (std::size_t owner = 0; owner < shapes.size(); ++owner)
-    shapes[owner] = {.rows = initialisation.selection_rows[owner], .cols = EncodedColumns(plan)};
+    shapes[owner] = {.rows = initialisation.selection_rows[owner],
+                     .cols = EncodedColumns(WithWholeRows(plan))};
   return shapes;
 }
 

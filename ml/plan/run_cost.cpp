@@ -111,7 +111,9 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
 double MultiplyAdds(const StepPlan& plan, std::int64_t rows) {
   const auto all = static_cast<double>(ShapeOfWeights(plan).weights());
   const auto of_rows = static_cast<double>(plan.layers.front().weights());
-  const double of_packed = HasNarrowRows(plan) ? kPackedMultiplyAdds : 1;
+  // A public batch has both components of all rows.
+  const bool leaves_out_zeros = HasNarrowRows(plan) && plan.settings.sampling != Sampling::kPublic;
+  const double of_packed = leaves_out_zeros ? kPackedMultiplyAdds : 1;
   return 2 * 3 * static_cast<double>(rows) * (all - of_rows + of_packed * of_rows);
 }
 

@@ -95,15 +95,21 @@ int BitsOfGradient(const StepPlan& plan, double sigma) {
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
 
-/// Whether rows of so many bits save a network's step more than what comes with them takes: a word a row for
-/// the mask bit behind one column, and with momentum a truncation by itself, or less where the sum is lifted.
-bool SaveMoreThanTheyTake(const StepPlan& plan, int bits) {
-  if (!IsNetwork(plan)) return true;
-  const auto of_row = (plan.settings.features + 1) * (kWordBits - bits) - (plan.columns == 1 ? kWordBits : 0);
+/// Whether rows of so many bits, and sums of `of_sums`, save a network's step more than its momentum takes
+/// then: a truncation by itself, or less where the sum is lifted. Without momentum they save more than the word
+/// that a row has for its mask bit behind one column.
+bool SaveMoreThanMomentumTakes(const StepPlan& plan, int bits, int of_sums) {
+  if (!IsNetwork(plan) || plan.settings.momentum == 0) return true;
+  // Of what is opened of a product, and of what is dealt and re-shared of a clipped error, four words are sent.
+  constexpr int kWords = 4;
   constexpr int kWordsOfMomentum = 6;
-  const auto of_momentum =
-      plan.settings.momentum == 0 ? 0 : kWordsOfMomentum * kWordBits * ShapeOfWeights(plan).weights();
-  return plan.batch_rows * of_row > of_momentum;
+  mpc::Index errors = 0;
+  for (const LayerShape& layer : plan.layers) errors += layer.outputs;
+  const auto opened = plan.settings.features + 1 + kWords * plan.layers.front().outputs;
+  const auto of_row = opened * (kWordBits - bits) + kWords * errors * (kWordBits - of_sums) -
+                      (plan.columns == 1 ? kWordBits : 0);
+  const auto of_weight = kWordsOfMomentum * kWordBits - kWords * (kWordBits - of_sums);
+  return plan.batch_rows * of_row > of_weight * ShapeOfWeights(plan).weights();
 }
 
 /// Whether rows with fewer bits save anything, or could cost the job. Where rows are shared once they save
@@ -165,12 +171,14 @@ int NetworkNormBits(const StepPlan& plan) {
   return std::min(plan.settings.fraction_bits, most);
 }
 
-double GradientRange(const StepPlan& plan, double sigma) {
-  const double contributions = static_cast<double>(plan.batch_rows) * plan.row_sensitivity;
+double RangeOfRows(const StepPlan& plan, std::int64_t rows, double sigma) {
+  const double contributions = static_cast<double>(rows) * plan.row_sensitivity;
   const double of_gradient = plan.settings.adaptive ? kMostOfGradient * sigma : sigma;
   const double noise = kNoiseTail * 3 * of_gradient * plan.sensitivity;
   return std::ldexp(contributions + noise, plan.gradient_bits);
 }
+
+double GradientRange(const StepPlan& plan, double sigma) { return RangeOfRows(plan, plan.batch_rows, sigma); }
 
 double VelocityGain(const TrainingSettings& settings) { return 1 / (1 - settings.momentum); }
 
@@ -182,8 +190,10 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   // That of the largest clip, and of as many bits more as the smallest one then lacks.
   const int octaves = plan.settings.adaptive ? kClipOctaves : 0;
   const double value = std::ldexp(plan.settings.learning_rate / plan.settings.expected_batch, octaves);
+  // Of public batches that of all rows, which leaves room for noise beyond `sigma`.
   const auto free_bits = [&](double noise) {
-    return kRangeBits - 1 - CeilLog2(GradientRange(plan, noise) * VelocityGain(plan.settings));
+    const double range = RangeOfRows(plan, LargestBatch(plan.settings), noise);
+    return kRangeBits - 1 - CeilLog2(range * VelocityGain(plan.settings));
   };
   const int bits = std::min(kMantissaBits + 2 * octaves, free_bits(sigma));
   const int fewest = kMinMantissaBits + 2 * octaves;
@@ -226,13 +236,13 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 double SigmaAbove(const TrainingSettings& settings) {
   if (settings.sigma) return OnSigmaLattice(*settings.sigma);
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
-  // PEA's closed form counts a step of sampled records as one of all, and so do all where it is known which
-  // records are in a step.
+  // PEA's closed form counts a step of sampled records as one of all; for insiders, who know which records are
+  // in a step of public batches, each of a record's steps counts.
   const double rate = SamplingRate(settings);
   double steps = rate * std::sqrt(settings.steps);
   if (settings.accountant == dp::AccountantKind::kPea) {
     steps = std::sqrt(settings.steps);
-  } else if (settings.sampling == Sampling::kPublic) {
+  } else if (settings.sampling == Sampling::kPublic && settings.against == Adversary::kInsider) {
     const auto most = MaxParticipation(LargestBatch(settings), rate, settings.steps);
     steps = std::sqrt(static_cast<double>(most));
   }
@@ -249,7 +259,7 @@ int RowBits(const StepPlan& plan, double sigma) {
   if (std::max(bits, opened) >= kWordBits) return kWordBits;
   // No later step's mantissa is larger: a rate falls from the first one's.
   const bool fits = s.adaptive || plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
-  return fits && SaveMoreThanTheyTake(plan, bits) ? bits : kWordBits;
+  return fits && SaveMoreThanMomentumTakes(plan, bits, opened) ? bits : kWordBits;
 }
 
 int UpdateBits(const StepPlan& plan, double sigma) {

@@ -69,11 +69,10 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
 /// Whole are rows that were deposited or are put together of columns, and those of published clipping.
-/// Those of a network, too, where its momentum, and behind one column its mask bits, would take more
-/// bytes than they save. Whole are also rows that are shared once (public and full sampling) with
-/// momentum or an adaptive clip, whose update takes more in each step; and where sigma is calibrated to
-/// what initialisation, standardisation or balanced classes leave, or is kLargestSigma or more, so that
-/// no such job is refused for want of bits.
+/// Those of a network, too, where its momentum would take more bytes than they save. Whole are also rows that
+/// are shared once (public and full sampling) with momentum or an adaptive clip, whose update takes more in
+/// each step; and where sigma is calibrated to what initialisation, standardisation or balanced classes
+/// leave, or is kLargestSigma or more, so that no such job is refused for want of bits.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

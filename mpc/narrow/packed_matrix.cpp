@@ -41,14 +41,17 @@ void PackedMatrix::PutRows(Index first, Index count, ConstRows words) {
   }
 }
 
-PackedMatrix PackedMatrix::RowsAt(std::span<const Index> rows) const {
-  PackedMatrix out(static_cast<Index>(rows.size()), cols_, width_);
+void PackedMatrix::CopyRow(Index row, const PackedMatrix& from, Index of) {
+  Require(row >= 0 && row < rows_, "PackedMatrix::CopyRow: a row of the matrix");
   const Index of_row = cols_ * bytes();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    Require(rows[k] >= 0 && rows[k] < rows_, "PackedMatrix::RowsAt: rows of the matrix");
-    std::copy_n(bytes_.data() + rows[k] * of_row, of_row, out.bytes_.data() + static_cast<Index>(k) * of_row);
+  std::uint8_t* const out = bytes_.data() + row * of_row;
+  if (from.size() == 0) {
+    std::fill_n(out, of_row, std::uint8_t{0});
+    return;
   }
-  return out;
+  Require(of >= 0 && of < from.rows_ && from.cols_ == cols_ && from.width_ == width_,
+          "PackedMatrix::CopyRow: a row as wide");
+  std::copy_n(from.bytes_.data() + of * of_row, of_row, out);
 }
 
 PackedRows PackedMatrix::From(Index row, Index col) const {

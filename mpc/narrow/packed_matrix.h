@@ -1,7 +1,6 @@
 #pragma once
 #include <Eigen/Core>
 #include <cstdint>
-#include <span>
 
 #include "mpc/ring.h"
 #include "mpc/rows.h"
@@ -24,8 +23,9 @@ class PackedMatrix {
   /// several threads at once. Pre: there are such rows.
   void PutRows(Index first, Index count, ConstRows words);
 
-  /// These rows, in this order and as often as they are named. Pre: there are such rows.
-  [[nodiscard]] PackedMatrix RowsAt(std::span<const Index> rows) const;
+  /// Writes row `row` as row `of` of `from`, or as zeros where `from` has no elements. Pre: there are such
+  /// rows, of as many columns and bits.
+  void CopyRow(Index row, const PackedMatrix& from, Index of);
 
   /// What kernels read, from number (row, col) on.
   [[nodiscard]] PackedRows From(Index row, Index col) const;

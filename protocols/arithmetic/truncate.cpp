@@ -202,6 +202,7 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int b
 mpc::ArithShare TruncateNarrow(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
                                const NarrowFactor& narrow, Rounding rounding) {
   RequireBits(bits, narrow.width, narrow.factor);
+  Require(narrow.of_result >= 1 && narrow.of_result <= 64, "TruncateNarrow: a result of 1 to 64 bits");
   return TruncateOpened(
       MaskedOpening(party), x.rows(), x.cols(),
       {bits, Range::kSigned, rounding, narrow.width, narrow.factor, narrow.later, narrow.of_result},

@@ -68,10 +68,7 @@ class Plan(ProgramTest):
         held = 300 * (4 * 784 + 4 * packed + 3 * 2 * others + 2 * (packed + others)) + 2 * 8 * 2 * 7850
         self.assertEqual(full["memory_bytes"], held)
         self.assertEqual(public["row_bits"], full["row_bits"])
-        batch = (public["memory_bytes"] - held) / 2 / (packed + others)  # two components of a batch of some 90 rows
-        self.assertEqual(batch, round(batch))
-        self.assertGreater(batch, 90)
-        self.assertLess(batch, 150)
+        self.assertEqual(public["memory_bytes"], held)  # two components of a batch of some 90 rows are less than both messages
 
     def test_what_holds_for_somebody_with_several_rows(self):
         job = Path(__file__).resolve().parents[2] / "configs/mnist.toml"

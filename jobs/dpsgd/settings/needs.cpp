@@ -28,20 +28,23 @@ double InputBytes(const ml::StepPlan& plan, std::size_t party, int ranks, std::i
                                     static_cast<int>(party));
 }
 
-/// Of packed rows that are shared once: all of them, beside the next party's message as it is taken apart; and
-/// with public sampling a step's batch of them, whose rows may all be this party's own.
+/// Of packed rows that are shared once: all of them, beside this party's message and the next party's as it is
+/// taken apart; or with public sampling beside a step's batch of them, in both components.
 double RowsOfOneSharing(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const mpc::Index packed = ml::NarrowRows(plan).packed();
   const double of_row = static_cast<double>(packed) * plan.row_bits / 8 +
                         kWord * static_cast<double>(ml::EncodedColumns(plan) - packed);
-  const std::int64_t received = ml::RankLimits(plan.settings, ranks).at((party + 1) % net::kParties);
-  const double shared = InputBytes(plan, party, ranks, 1) + of_row * static_cast<double>(received);
-  if (plan.settings.sampling != ml::Sampling::kPublic) return shared;
-  return shared + kComponents * of_row * static_cast<double>(plan.batch_rows);
+  const auto rows = ml::RankLimits(plan.settings, ranks);
+  const double sharing = InputBytes(plan, party, ranks, 1);
+  const double received = of_row * static_cast<double>(rows.at((party + 1) % net::kParties));
+  if (plan.settings.sampling != ml::Sampling::kPublic) return sharing + received;
+  const double sent = of_row * static_cast<double>(rows.at(party));
+  return sharing + std::max(received, kComponents * of_row * static_cast<double>(plan.batch_rows) - sent);
 }
 
-/// Rows on shares. With public sampling all; else the batch of a step and the next one, or all rows in the
-/// form in which they are shared and in that of a batch. What waits of further steps comes on top. Rows of
+/// Rows on shares. With public sampling all; of full batches all, and this party's own as it shares them, of
+/// deposited ones all in the form in which they are shared and in that of a batch; else the batch of a step
+/// and the next one. What waits of further steps comes on top. Rows of
 /// words count as two batches with training.steps_ahead = 0 as well, rather too much than too little.
 double SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;
@@ -50,10 +53,13 @@ double SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
     return s.sampling == ml::Sampling::kOwnerPoisson ? InputBytes(plan, party, ranks, ahead)
                                                      : RowsOfOneSharing(plan, party, ranks);
   }
+  const auto at_once = static_cast<double>(ranks > 1 ? ml::RowsAtOnce(plan, ranks) : plan.batch_rows);
   const double rows =
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
-          : 2 * static_cast<double>(ranks > 1 ? ml::RowsAtOnce(plan, ranks) : plan.batch_rows);
+      : s.sampling == ml::Sampling::kFull && !s.deposited
+          ? at_once + static_cast<double>(ml::RankLimits(s, ranks).at(party))
+          : 2 * at_once;
   const double batches = kComponents * kWord * rows * static_cast<double>(ml::EncodedColumns(plan));
   if (s.sampling != ml::Sampling::kOwnerPoisson || ahead <= 2) return batches;
   return batches + InputBytes(plan, party, ranks, ahead) - InputBytes(plan, party, ranks, 2);

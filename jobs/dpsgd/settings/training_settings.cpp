@@ -132,7 +132,8 @@ std::vector<std::string> LatticeAdvice(const ml::TrainingSettings& settings) {
   const auto plan = ml::MakeStepPlan(settings);
   std::vector<std::string> lines;
   const auto note_unless_shorter = [&](const ml::StepPlan& without, const std::string& what) {
-    if (plan.row_bits != without.row_bits) return;
+    // Not of both keys, as either alone might do.
+    if (plan.row_bits != without.row_bits || !lines.empty()) return;
     lines.push_back(what +
                     (HasNarrowRows(plan)
                          ? fmt::format(" no row shorter: its numbers take {} bytes with and without it",

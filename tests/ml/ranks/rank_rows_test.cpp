@@ -110,7 +110,7 @@ TEST_P(RankSourceTest, HandsEachRecordToOneSlot) {
   TrainingSettings network = settings;  // whose mask bits may be a column of their own
   network.classes = 2;
   network.hidden = {4};
-  EXPECT_EQ(MaskBitsBeside(MakeStepPlan(network)), HasNarrowRows(MakeStepPlan(network)));
+  EXPECT_TRUE(MaskBitsBeside(MakeStepPlan(network)));
   for (const TrainingSettings& of : {settings, network}) {
     for (int& label : records.y) label %= of.classes;
     for (const auto& batch : DrawSlots(of, records, 4, 3)) {

@@ -59,17 +59,20 @@ TEST(PackedMatrix, RefusesOtherWidthsAndRowsThatAreNotThere) {
   EXPECT_THROW(packed.PutRows(-1, 1, {.data = x.data(), .stride = 2}), ContractError);
 }
 
-TEST(PackedMatrix, GivesRowsInAnyOrderAndRepeatedly) {
+TEST(PackedMatrix, CopiesRowsOfAnotherOrZeros) {
   const RingMatrix x = RandomWords(2, 6, 11);
   for (const int width : {1, 32, 40, 57, 64}) {
     const PackedMatrix packed = Packed(x, width);
-    const RingMatrix taken = Widened(packed.RowsAt(std::vector<Index>{5, 0, 5}));
-    ASSERT_EQ(taken.rows(), 3);
+    PackedMatrix out = Packed(RandomWords(3, 4, 11), width);
+    for (const auto& [at, row] : {std::pair{0, 5}, {1, 0}, {2, 5}}) out.CopyRow(at, packed, row);
+    out.CopyRow(3, PackedMatrix(), 0);
     for (const auto& [at, row] : {std::pair{0, 5}, {1, 0}, {2, 5}})
-      EXPECT_TRUE((taken.row(at) == Reduced(x, width).row(row)).all()) << width << " bits, row " << row;
-    EXPECT_EQ(packed.RowsAt({}).rows(), 0);
-    EXPECT_THROW((void)packed.RowsAt(std::vector<Index>{6}), ContractError);
-    EXPECT_THROW((void)packed.RowsAt(std::vector<Index>{-1}), ContractError);
+      EXPECT_TRUE((Widened(out).row(at) == Reduced(x, width).row(row)).all())
+          << width << " bits, row " << row;
+    EXPECT_TRUE((Widened(out).row(3) == 0).all());
+    for (const Index row : {6, -1}) EXPECT_THROW(out.CopyRow(0, packed, row), ContractError);
+    for (const Index at : {4, -1}) EXPECT_THROW(out.CopyRow(at, packed, 0), ContractError);
+    EXPECT_THROW(out.CopyRow(0, Packed(x.leftCols(10), width), 0), ContractError);
   }
 }
 

@@ -397,6 +397,9 @@ TEST_P(TruncateNarrowTest, RejectsALargerShiftOrFactorBeforeSending) {
     refused(width - 1, 1);
     refused(1, 0);
     refused(1, (Word{1} << (64 - width)) + 1);
+    for (const int of_result : {0, 65})
+      EXPECT_THROW((void)TruncateNarrow(party, x, 1, {.width = width, .of_result = of_result}),
+                   ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
