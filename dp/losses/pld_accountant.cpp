@@ -14,6 +14,9 @@ namespace {
 constexpr double kMaxReleases = 1e9;
 /// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
 constexpr double kExtreme = 1e6;
+/// Units over the multiplier of a sampled Gaussian beyond which one release that takes them has an epsilon of
+/// 20,000, and its law a grid that takes many seconds: left to RDP, for a promise that is none either way.
+constexpr double kMostShift = 200;
 constexpr double kMuRounding = 1e-12;
 /// Densities within a factor exp(+-1e-100) of those of mu from 1e-6 to 20 have mu (1 + 1e-12):
 /// docs/explanation/privacy.md, "The whole promise".
@@ -32,9 +35,10 @@ void PldAccountant::AddOne(const SampledGaussian& event) {
   if (event.count == 0 || event.sampling_rate == 0) return;
   const auto units = static_cast<double>(event.units);
   const double variance = event.noise_multiplier * event.noise_multiplier;
-  if (!(variance > 0)) {
+  const bool sampled = event.sampling_rate < 1;
+  if (!(variance > 0) || (sampled && units > kMostShift * event.noise_multiplier)) {
     bounded_ = false;
-  } else if (event.sampling_rate == 1) {
+  } else if (!sampled) {
     plain_ =
         SumAbove(plain_, static_cast<double>(event.count), units * units / variance * (1 + kClosedFormError));
     ++plain_events_;

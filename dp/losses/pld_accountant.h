@@ -12,7 +12,8 @@
 namespace trefoil::dp {
 
 /// Composes unlike events by the distributions of their privacy losses (dp/losses/pld.h), never above what
-/// RdpAccountant says, which is an upper bound, too, and is taken alone beyond 10^9 releases.
+/// RdpAccountant says, which is an upper bound, too, and is taken alone beyond 10^9 releases, and with
+/// sampled Gaussians whose units are more than 200 of their deviations.
 ///
 /// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1)
 /// are first put together into one, and where there is nothing else the analytic formula takes the place of

@@ -78,6 +78,29 @@ TEST(PldAccountant, ChargesDivergenceAndTotalVariation) {
   EXPECT_EQ(GuaranteeOf({noise, TotalVariation{1e-5, 1}}, 1e-5).epsilon, kInfinity);
 }
 
+/// Of which a loss distribution would span an epsilon of 20,000 in one release.
+TEST(PldAccountant, LeavesSampledNoiseThatIsHopelesslySmallToRdp) {
+  for (const std::int64_t units : {1, 10}) {
+    const double edge = static_cast<double>(units) / 200;
+    RdpAccountant rdp;
+    const SampledGaussian small{0.5, edge * (1 - 1e-9), 3, units};
+    rdp.Add(small);
+    const auto guarantee = GuaranteeOf({small}, 1e-5);
+    EXPECT_EQ(guarantee.epsilon, rdp.Epsilon(1e-5).epsilon);
+    EXPECT_EQ(guarantee.error, guarantee.epsilon);  // nothing is known from below
+    // No less than with a little more noise.
+    const auto more = GuaranteeOf({SampledGaussian{0.5, edge * (1 + 1e-9), 3, units}}, 1e-5);
+    EXPECT_GE(guarantee.epsilon, more.epsilon);
+    EXPECT_LT(more.error, 0.01 * more.epsilon);
+    // With other events, too; without sampling there is a formula.
+    RdpAccountant both;
+    both.Add(small);
+    both.Add(Laplace{5, 3});
+    EXPECT_EQ(GuaranteeOf({small, Laplace{5, 3}}, 1e-5).epsilon, both.Epsilon(1e-5).epsilon);
+    EXPECT_LT(GuaranteeOf({SampledGaussian{1, 1e-3, 3, units}}, 1e-5).error, 1e-3);
+  }
+}
+
 TEST(PldAccountant, KnowsNothingAndEverything) {
   EXPECT_EQ(GuaranteeOf({}, 1e-5).epsilon, 0);
   EXPECT_EQ(GuaranteeOf({SampledGaussian{0, 1, 5}, SampledGaussian{0.1, 1, 0}}, 1e-5).epsilon, 0);
