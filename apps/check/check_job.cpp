@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -84,9 +85,24 @@ void RequireWholeLedger(const std::filesystem::path& file) {
   }
 }
 
-/// Whether a ledger of this party can be kept, and its cap allows the job on these files.
+constexpr const char* kResumed =
+    "; this is of a run that begins: one of this job that was stopped is asked only for what it has not "
+    "spent yet, where --resume goes on with it";
+
+/// Whether the ledger has a run of the job that has not come to its end, which somebody may resume.
+bool HasStoppedRun(const std::filesystem::path& file, const runtime::BudgetedJob& job) {
+  if (!std::filesystem::exists(file)) return false;
+  const auto runs = runtime::ReadLedger(file).ledger.jobs();
+  return std::any_of(runs.begin(), runs.end(), [&](const dp::LedgerJob& run) {
+    return run.reserved.job_hash == job.job_hash && run.ended != dp::JobEnd::kDone;
+  });
+}
+
+/// Whether a ledger of this party can be kept, and its cap allows the job on these files. `resumable`: whether
+/// runs of it can be resumed.
 void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of,
-                   const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {
+                   const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan,
+                   bool resumable) {
   doctor.Try(name, [&] {
     const auto& file = of.ledger.file;
     RequireFolderOf(file, "the ledger");
@@ -97,10 +113,10 @@ void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of
     try {
       return runtime::BudgetLine(of.ledger, runtime::AskBudget(of, job, plan));
     } catch (const BudgetError& error) {
-      throw BudgetError(fmt::format("{}: {}", error.what(),
-                                    job.uncovered.empty()
-                                        ? "spend less by the job, or ask whoever sets ledger.epsilon_cap"
-                                        : kMendJob));
+      throw BudgetError(fmt::format(
+          "{}: {}{}", error.what(),
+          job.uncovered.empty() ? "spend less by the job, or ask whoever sets ledger.epsilon_cap" : kMendJob,
+          resumable && HasStoppedRun(file, job) ? kResumed : ""));
     }
   });
 }
@@ -111,7 +127,8 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
   const auto records = runtime::BudgetedJobOf(job);
   const bool on_deposits = party.owner_ledgers && runtime::BudgetedOnDeposits(job);
   if (party.ledger && records && !on_deposits && (!party.data.empty() || !records->uncovered.empty()))
-    ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events);
+    ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events,
+                  job.NoResume().empty());
   if (!job.ValidationUncovered(party.id).empty() && (party.ledger || party.evaluation_ledger)) {
     doctor.Try(
         "ledgers and validation records",
@@ -124,7 +141,8 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
   const auto tests = runtime::BudgetedEvaluationOf(job, party.id);
   if (party.evaluation_ledger && tests && !party.evaluation.empty())
     ExamineLedger(doctor, "ledger of the test records", {party, *party.evaluation_ledger, party.evaluation},
-                  *tests, dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events);
+                  *tests, dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events,
+                  job.NoResume().empty());
 }
 
 /// Whether the ledgers of the populations that this party has deposits of can be kept, and allow the job.

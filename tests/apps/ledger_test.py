@@ -311,6 +311,25 @@ class Ledger(ProgramTest):
         self.assertIn(f"tiny, unit record, neighbours replaced, run {run}", text)
         self.assertIn("note     units or neighbours of the jobs differ: the epsilon together is for data sets that are neighbours in all", text)
 
+    def test_check_says_that_a_stopped_run_is_asked_for_less(self):
+        self.prepare(50, None, None)
+        steps = "steps = 5000\ncheckpoint_every = 100"
+        parties = self.start_parties((r"steps = 6", steps))
+        progress = self.folder / "r1-0/progress.csv"
+        deadline = time.monotonic() + PATIENCE
+        while not (progress.exists() and progress.read_text().count("\n") > 110):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        parties[1].kill()
+        self.finish(parties)
+        self.set_cap(0, 1.2 * self.show(0)["epsilon_insider"])
+        self.write("other.toml", (self.folder / "job-1.toml").read_text().replace("5000", "5001"))
+        for job, told in (("job-1.toml", True), ("other.toml", False)):
+            result = self.run_program("check", "--config", "d/party-0/party.toml", "--job", job, "--wait", "50ms")
+            self.assertEqual(result.returncode, 5, result.stdout)
+            self.assertIn("fail  ledger: ", result.stdout)
+            self.assertEqual("is asked only for what it has not spent yet, where --resume goes on with it" in result.stdout, told)
+
     def test_check_tells_beforehand(self):
         self.prepare(0.5, None, None)
         check = ("check", "--config", "d/party-0/party.toml", "--job", self.job, "--wait", "50ms")
