@@ -72,10 +72,7 @@ Batch InItsBits(const StepPlan& plan, Batch batch) {
 
 class NetworkTest : public testing::TestWithParam<HiddenCase> {};
 
-TEST_P(NetworkTest, HasNarrowRowsUnlessTheySaveNoMoreThanItsMaskBitsTake) {
-  // Of 56 bits, 5 numbers save 40 bits a row, and a mask bit takes 64.
-  EXPECT_EQ(HasNarrowRows(PlanOf(GetParam())), GetParam().fraction_bits < 20);
-}
+TEST_P(NetworkTest, HasNarrowRows) { EXPECT_TRUE(HasNarrowRows(PlanOf(GetParam()))); }
 
 TEST_P(NetworkTest, CostsWhatItDeclares) {
   const StepPlan plan = PlanOf(GetParam());

@@ -65,8 +65,11 @@ TEST(CheckDomains, TakesRowBitsOfRowsOfThePartiesOwn) {
   };
   refused([](TrainingSettings& s) { s.row_fraction_bits = 3; });
   refused([](TrainingSettings& s) { s.row_fraction_bits = 17; });
-  refused([](TrainingSettings& s) { s.vertical.emplace(); });
-  refused([](TrainingSettings& s) { s.deposited = true; });
+  refused([](TrainingSettings& s) {
+    s.sampling = Sampling::kPublic;
+    s.deposited = true;
+    s.rows = {s.rows[0], 0, 0};
+  });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
   settings.row_fraction_bits.reset();
   EXPECT_EQ(RowFractionBits(settings), 16);
@@ -87,8 +90,11 @@ TEST(CheckDomains, TakesErrorBitsWhereErrorsOfThePartiesOwnRowsAreClippedAtAFixe
   };
   refused([](TrainingSettings& s) { s.error_fraction_bits = 3; });
   refused([](TrainingSettings& s) { s.error_fraction_bits = 17; });
-  refused([](TrainingSettings& s) { s.vertical.emplace(); });
-  refused([](TrainingSettings& s) { s.deposited = true; });
+  refused([](TrainingSettings& s) {
+    s.sampling = Sampling::kPublic;
+    s.deposited = true;
+    s.rows = {s.rows[0], 0, 0};
+  });
   refused([](TrainingSettings& s) { s.hidden = {4}; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kExamples; });
