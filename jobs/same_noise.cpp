@@ -14,14 +14,16 @@ void RequireSameNoise(mpc::Context& party, const std::vector<dp::RecordedEvent>&
   std::string noise;
   for (const auto& event : events) noise += dp::EventToJson(event).dump() + ' ';
   for (const auto number : numbers) noise += fmt::format("{} ", number);
+  // Of its own machines a party finds out first: what it then tells the peers they charge by.
+  if (ranks != nullptr) {
+    if (OfRank0(noise, *ranks) != noise)
+      throw ConfigError(fmt::format(
+          "rank {}: found other constants of the noise than rank 0, expected the same program and libraries",
+          ranks->rank()));
+    ranks->Barrier();
+  }
   if (ranks == nullptr || ranks->rank() == 0)
     protocols::RequireSameEverywhere(party, noise, "constants of the noise");
-  if (ranks == nullptr) return;
-  if (OfRank0(noise, *ranks) != noise)
-    throw ConfigError(fmt::format(
-        "rank {}: found other constants of the noise than rank 0, expected the same program and libraries",
-        ranks->rank()));
-  ranks->Barrier();
 }
 
 mpc::Cost RequireSameNoiseCost() { return protocols::RequireSameEverywhereCost(); }

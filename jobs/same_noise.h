@@ -14,9 +14,10 @@ namespace trefoil::jobs {
 /// by itself, draws its own noise by it and charges all three's by it; two libraries may round it otherwise.
 ///
 /// `events` are what the job charges; `numbers` whole numbers that the noise is drawn by besides, as a
-/// sensitivity in lattice units. Both are public. `ranks`: of a job that several machines of a party run,
-/// all of which call this, and return when all of the party have; null where there is one. Those above rank 0
-/// compare theirs with rank 0's, and send other parties nothing.
+/// sensitivity in lattice units. Both are public. `ranks`: of a job that several machines of a party run, all
+/// of which call this; null where there is one. All compare theirs with rank 0's, and rank 0 tells the peers
+/// its own once they have: it returns when all machines of all parties have the same, those above it, which
+/// send other parties nothing, when those of their party do.
 /// Cost:   RequireSameNoiseCost, of rank 0.
 /// Throws: ConfigError naming the party, or the rank, that has others; NetworkError, ProtocolError.
 void RequireSameNoise(mpc::Context& party, const std::vector<dp::RecordedEvent>& events,

@@ -60,22 +60,24 @@ delta = 1e-5
 /// A party that charges what it releases, or refuses to.
 class ChargingOutput : public SilentOutput {
  public:
-  explicit ChargingOutput(bool refuses) : refuses_(refuses) {}
+  ChargingOutput(bool refuses, int& settled) : refuses_(refuses), settled_(settled) {}
   void Settle(const Events& /*executed*/) override {
     if (refuses_) throw BudgetError("the record cannot be kept");
-    ++settled;
+    ++settled_;
   }
-  int settled = 0;
 
  private:
   bool refuses_;
+  int& settled_;
 };
 
 class SumsOnRanksTest : public testing::Test {
  protected:
-  /// What the parties of so many ranks were given, and what each lane's parties have sent.
+  /// What the parties of so many ranks were given and how often they charged, and what each lane's parties
+  /// have sent.
   struct Outcome {
     std::array<std::vector<ResultFile>, net::kParties> files;
+    std::array<int, net::kParties> settled{};
     std::vector<Bytes> sent;
     testing_support::RankEnds ends;
   };
@@ -89,14 +91,15 @@ class SumsOnRanksTest : public testing::Test {
     return party;
   }
 
-  /// `refused_by`: the party that cannot charge, -1: none; `odd`: its machine that draws other noise.
-  [[nodiscard]] Outcome RunBy(int count, const std::string& text, int refused_by = -1, int odd = -1) const {
+  /// `by`: a party that cannot charge, or with `odd` that can, but whose machine of this rank draws other noise.
+  [[nodiscard]] Outcome RunBy(int count, const std::string& text, int by = -1, int odd = -1) const {
     const auto file = folder_.Write("job.toml", text);
-    const auto by = [&](int party, int rank) {
-      return party == refused_by && rank == odd ? std::vector<std::string>{"privacy.sigma=0.02"}
-                                                : std::vector<std::string>();
+    const auto edits = [&](int party, int rank) {
+      return party == by && rank == odd ? std::vector<std::string>{"privacy.sigma=0.02"}
+                                        : std::vector<std::string>();
     };
-    Outcome outcome{.files = {}, .sent = std::vector<Bytes>(static_cast<std::size_t>(count)), .ends = {}};
+    Outcome outcome{
+        .files = {}, .settled = {}, .sent = std::vector<Bytes>(static_cast<std::size_t>(count)), .ends = {}};
     std::mutex mutex;
     outcome.ends = testing_support::EndsOfRanks(count, {3}, [&](mpc::Context& context, mpc::Ranks& ranks) {
       const auto self = static_cast<std::size_t>(context.self());
@@ -106,7 +109,7 @@ class SumsOnRanksTest : public testing::Test {
         outcome.sent.at(static_cast<std::size_t>(ranks.rank())).at(self) =
             counters.bytes_sent + counters.bytes_offline;
       };
-      const auto job = ReadJob(file, by(context.self(), ranks.rank()));
+      const auto job = ReadJob(file, edits(context.self(), ranks.rank()));
       job->UseRanks(count);
       job->TakeRanks(ranks);
       const auto party = PartyOf(context.self());
@@ -115,10 +118,9 @@ class SumsOnRanksTest : public testing::Test {
           job->ServeInputs(party, "party.toml", {.threads = 1});
           job->Serve(context);
         } else {
-          ChargingOutput output(context.self() == refused_by);
+          ChargingOutput output(context.self() == by && odd < 0, outcome.settled.at(self));
           (void)LoadInputs(*job, party, "party.toml", {.threads = 1});
           outcome.files.at(self) = job->Run(context, output).files;
-          EXPECT_EQ(output.settled, 1);
         }
       } catch (...) {
         note_bytes();
@@ -145,6 +147,7 @@ class SumsOnRanksTest : public testing::Test {
     EXPECT_EQ(outcome.sent.at(0), planned);
     for (auto& bytes : planned) bytes -= Compared();
     for (std::size_t rank = 1; rank < outcome.sent.size(); ++rank) EXPECT_EQ(outcome.sent.at(rank), planned);
+    EXPECT_THAT(outcome.settled, testing::Each(1));
     for (const auto& lane : outcome.ends) {
       for (const auto& end : lane) EXPECT_FALSE(end);
     }
@@ -248,13 +251,14 @@ TEST_F(SumsOnRanksTest, SendNothingBeforeThePartyHasCharged) {
   }
 }
 
-/// One machine of party 1 would draw other noise than the party charges: none does.
+/// One machine of party 1 would draw other noise than the three charge: none does, and nobody charges.
 TEST_F(SumsOnRanksTest, ChargeNothingWhereAMachineDrawsOtherNoise) {
   WriteVectors();
   WriteTables();
   for (const char* text : {kSumOfRanks, kCountsOfRanks}) {
     const auto outcome = RunBy(3, text, 1, 2);
-    for (std::size_t rank = 1; rank < outcome.sent.size(); ++rank) EXPECT_EQ(outcome.sent.at(rank)[1], 0U);
+    for (const auto& lane : outcome.sent) EXPECT_EQ(lane[1], 0U);
+    EXPECT_THAT(outcome.settled, testing::Each(0));
     for (const auto& files : outcome.files) EXPECT_TRUE(files.empty());
     EXPECT_THAT(ErrorText<ConfigError>([&] { std::rethrow_exception(outcome.ends[2][1]); }),
                 HasSubstr("rank 2: found other constants of the noise than rank 0"));
