@@ -26,6 +26,7 @@
 #include "jobs/evaluation/target_evaluation.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/same_noise.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_privacy.h"
 #include "ml/ranks/serve_steps.h"
@@ -39,6 +40,15 @@ namespace {
 std::string LinkLine(const protocols::Link& link, protocols::Form form) {
   return fmt::format("links: round trip {:.2f} ms, {:.0f} Mbit/s, as measured; comparisons in {} form",
                      2e3 * link.message_seconds, 8e-6 * link.bytes_per_second, protocols::NameOf(form));
+}
+
+/// What is compared before deposits are taken, added to what is planned.
+void AddComparison(PlannedRun& run, const std::optional<protocols::Link>& link) {
+  const auto cost = RequireSameNoiseCost();
+  run.cost.rounds += cost.rounds();
+  for (std::size_t party = 0; party < net::kParties; ++party)
+    run.cost.bytes_sent.at(party) += cost.bytes_sent().at(party);
+  if (link) *run.seconds += protocols::ExpectedSeconds(cost, 0, *link);
 }
 
 class DpsgdJob : public Job {
@@ -191,6 +201,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                    .chosen = !link || ml::PlannedForm(settings_, *link, rank_count_) == form,
                    .step = ml::PlannedStepCost(settings_, form, rank_count_)};
     if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link, rank_count_);
+    if (job_.store.on) AddComparison(run, link);
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
@@ -342,6 +353,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   const auto resumption = output.Resume(party);
   SharedRecords::Checked deposits;
   if (job_.store.on) {
+    // Before batches are bound to this run, as a training compares its constants too late for that.
+    RequireSameNoise(party, Events(), {ml::MakeStepPlan(settings_).lattice_sensitivity});
     const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
     const auto plan = resumption.earlier.empty()
                           ? Events()  // known already

@@ -26,7 +26,18 @@ class UntouchedOutput : public SilentOutput {
   void Settle(const Events& /*executed*/) override { ADD_FAILURE() << "settled"; }
 };
 
-/// A job, and the text in it that makes the noise, with what it is one unit of the lattice apart.
+/// Fails where a job takes deposits.
+class UntouchedRecords : public SharedRecords {
+ public:
+  std::string Load(const RecordSchema& /*records*/) override { return ""; }
+  std::vector<Population> Populations() override { return {}; }
+  Checked Share(mpc::Context& /*party*/, const CapOf& /*cap*/, const std::string& /*run*/) override {
+    throw ContractError("took deposits");
+  }
+  std::string SealForOwner(const PartForOwner& /*part*/) override { return ""; }
+};
+
+/// A job, and the text in it that makes the noise, with another that is a little apart.
 struct NoisyJob {
   const char* name;
   const char* text;
@@ -66,6 +77,43 @@ sigma = 0.5
 delta = 1e-5
 )",
              "norm_bound = 1.0", "norm_bound = 1.000000000931322574615478515625"},
+    NoisyJob{"sum", R"(
+[sum]
+dimension = 3
+norm_bound = 1.0
+[data]
+name = "x"
+source = "store"
+capacity = 20
+[privacy]
+sigma = 0.5
+delta = 1e-5
+)",
+             kSigma, kOtherSigma},
+    NoisyJob{"dpsgd", R"(
+[data]
+name = "x"
+format = "csv"
+source = "store"
+capacity = 1000
+classes = 2
+column = [{ name = "a" }]
+label = { column = "y", values = ["x", "y"] }
+[batches]
+run = "spring"
+deposits = 10
+records = 300
+[training]
+steps = 4
+expected_batch = 100
+learning_rate = 1.0
+[privacy]
+sigma = 2.0
+delta = 1e-5
+clip = 1.0
+sampling = "deposited"
+)",
+             "sigma = 2.0", "sigma = 2.00000095367431640625"},
     NoisyJob{"statistics", R"(
 [data]
 name = "x"
@@ -180,6 +228,8 @@ TEST_P(NoisyJobTest, EndsBeforeAnythingElseWhereAPartyDrawsOtherNoise) {
         transports, [](int self) { return testing_support::InsecurePrss(Seed{2}, self); },
         [&](mpc::Context& party) {
           const auto job = ReadJob(party.self() == odd ? other : file);
+          UntouchedRecords records;
+          if (job->WantsStore()) job->TakeRecordsOf(records);
           UntouchedOutput output;
           (void)job->Run(party, output);
         });
