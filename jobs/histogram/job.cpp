@@ -74,6 +74,7 @@ class HistogramJob : public RankedJobOf<HistogramSettings> {
   [[nodiscard]] std::optional<RingMatrix> Open(mpc::Context& party, const RingMatrix& slice,
                                                const ml::StepNoise& noise) const;
   [[nodiscard]] mpc::AdditiveShare DepositedCounts(SharedRecords::Checked& deposits) const;
+  void CompareNoise(mpc::Context& party) const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] double Reach() const;
   [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
@@ -118,7 +119,7 @@ std::vector<dp::RecordedEvent> HistogramJob::Events() const {
 JobCost HistogramJob::Cost() const {
   JobCost cost;
   const auto slice = SliceOf(values());
-  cost.session.Add(RequireSameNoiseCost());
+  if (!job().randomiser) cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
                                 : ml::OpenNoisyCountsCost(slice, job().to));
   if (OnDeposits()) cost.apart = ApartOnDeposits(kSumOfRows);
@@ -206,6 +207,11 @@ mpc::AdditiveShare HistogramJob::DepositedCounts(SharedRecords::Checked& deposit
   return (mpc::Word{1} << CountBits()) * ToAdditive(counts);
 }
 
+/// Reports are drawn by whole numbers of the job: what is computed of it in floating point draws nothing then.
+void HistogramJob::CompareNoise(mpc::Context& party) const {
+  if (!job().randomiser) RequireSameNoise(party, Events(), {}, ranks());
+}
+
 ml::StepNoise HistogramJob::OwnNoise() const {
   const Index slice = SliceOf(values());
   if (job().randomiser) return {slice, 1};
@@ -259,7 +265,7 @@ nlohmann::ordered_json HistogramJob::Summary() const {
 }
 
 JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
-  RequireSameNoise(party, Events(), {}, ranks());
+  CompareNoise(party);
   SharedRecords::Checked deposits;
   if (OnDeposits()) deposits = TakeDeposits(party, Deposits(), output, Events());
   output.Reserve(Events(), {});
@@ -281,7 +287,7 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
 }
 
 void HistogramJob::Serve(mpc::Context& party) {
-  RequireSameNoise(party, Events(), {}, ranks());
+  CompareNoise(party);
   const auto noise = OwnNoise();
   WaitForSettled();
   (void)Open(party, own_, noise);

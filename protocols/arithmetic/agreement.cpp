@@ -50,7 +50,8 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
   }
   if (other < 0) return;
   RefuseTogether(party, ConfigError("party " + std::to_string(other) + " derived other " + what +
-                                    " than this party; all three must run the same version of this program"));
+                                    " than this party; all three must run the same version of this program, "
+                                    "with the same version of the system's libraries"));
 }
 
 mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
