@@ -28,6 +28,9 @@ class RadialLaplacePart {
   [[nodiscard]] double failure() const { return failure_; }
   /// s, in lattice units: the norm of two parts is d' s on average.
   [[nodiscard]] double scale() const { return scale_; }
+  /// 2 s^2, the mean of each of the variables that a part's variance is the sum of: exactly what it is drawn
+  /// by.
+  [[nodiscard]] double mean_variance() const;
   /// d', from `coordinates` to three more, or 7.
   [[nodiscard]] std::int64_t dimensions() const { return 4 * exponentials_ - 1; }
 

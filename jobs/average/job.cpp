@@ -227,14 +227,15 @@ nlohmann::ordered_json AverageJob::Summary() const {
   return summary;
 }
 
-/// What the sum and its noises are made by, beside what is charged.
+/// What the sum and its noises are made by, beside what is charged, and what it is divided by in shares.
 std::vector<std::uint64_t> AverageJob::NoiseNumbers() const {
   auto numbers = plan_.sensitivities;
   for (const auto& rate : plan_.rates) numbers.insert(numbers.end(), {rate.numerator, rate.denominator});
   for (const auto size : plan_.shape.min_sizes) numbers.push_back(static_cast<std::uint64_t>(size));
-  numbers.insert(numbers.end(), {plan_.size_rate.numerator, plan_.size_rate.denominator,
-                                 static_cast<std::uint64_t>(plan_.shape.margin),
-                                 static_cast<std::uint64_t>(plan_.shape.width)});
+  numbers.insert(
+      numbers.end(),
+      {plan_.size_rate.numerator, plan_.size_rate.denominator, static_cast<std::uint64_t>(plan_.shape.margin),
+       static_cast<std::uint64_t>(plan_.shape.width), static_cast<std::uint64_t>(SumBits())});
   return numbers;
 }
 

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -236,7 +237,9 @@ ml::StepNoise TransferJob::OwnNoise() const {
 
 JobResult TransferJob::Run(mpc::Context& party, Output& output) {
   // The bound on the gap is of roots and logarithms, too, and a step of what follows from it.
-  RequireSameNoise(party, Events(), {plan_.sensitivity, plan_.a, plan_.b, plan_.c});
+  std::vector<std::uint64_t> numbers{plan_.sensitivity, plan_.a, plan_.b, plan_.c};
+  if (radial_) numbers.push_back(std::bit_cast<std::uint64_t>(radial_->mean_variance()));
+  RequireSameNoise(party, Events(), numbers);
   output.Reserve(Events(), {});
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());

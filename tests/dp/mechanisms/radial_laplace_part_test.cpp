@@ -101,6 +101,12 @@ TEST(RadialLaplacePart, ChargesTheEpsilonOfItsScaleAndWhatRoundingAdds) {
       EXPECT_GT(part.failure(), 0);
     }
   }
+  // What a part is drawn by tells neighbours apart that what is charged does not.
+  const RadialLaplacePart part(8, 3e9, 1);
+  const RadialLaplacePart other(8, std::nextafter(3e9, 4e9), 1);
+  EXPECT_EQ(part.failure(), other.failure());
+  EXPECT_GT(other.mean_variance(), part.mean_variance());
+  EXPECT_NEAR(part.mean_variance() / 1.8e19, 1, 2e-12);
   // 2 sqrt(8/8) (3/2 / (2 (10^6)^2) + 2^-47): m = 3 exponential variables of mean 2 s^2, s = 10^6.
   EXPECT_NEAR(RadialLaplacePart(8, 1e6, 1).failure(), 2 * (1.5 / 2e12 + 0x1p-47), 1e-18);
   // Beyond 2^60 a step of the variance is more than a unit, and rounding no longer shrinks.
