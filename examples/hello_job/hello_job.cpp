@@ -6,6 +6,7 @@
 #include "jobs/gaussian_target.h"
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
+#include "jobs/same_noise.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/on_shares/correct_counts.h"
 
@@ -41,7 +42,8 @@ class HelloMean : public jobs::JobOf<Settings> {
   }
 
   [[nodiscard]] jobs::JobResult Run(mpc::Context& party, jobs::Output& output) override {
-    output.Reserve(Events(), {});  // in the ledger before anything is sent
+    jobs::RequireSameNoise(party, Events(), {});  // each has computed sigma by itself
+    output.Reserve(Events(), {});                 // in the ledger before anything is sent
     const auto noise = ml::CountNoise(RandomStream::FromSystem(), sigma_, kSensitivity, 1);
     output.Settle(Events());  // in the record before anything is opened
     const auto opened = ml::OpenNoisyCounts(party, OwnSum(), noise.values(), job().to);
@@ -56,6 +58,7 @@ class HelloMean : public jobs::JobOf<Settings> {
  protected:
   [[nodiscard]] jobs::JobCost Cost() const override {
     jobs::JobCost cost;
+    cost.session.Add(jobs::RequireSameNoiseCost());
     cost.session.Add(ml::OpenNoisyCountsCost(1, job().to));
     cost.memory.fill(static_cast<double>(rows()) * sizeof(float));
     return cost;

@@ -54,6 +54,10 @@ class HelloJob(every_type_test.EveryType):
             self.assertLess(deviation, 3)
             self.assertLessEqual(results["epsilon_insider"], 1)
             self.assert_promises("run", "record", "added", "One record, a row of an owner")
+            costs, = json.loads(self.succeed("plan", "--job", job, "--json"))["run_costs"]
+            parties = [self.summary(f"run/party-{party}/out") for party in range(3)]
+            self.assertEqual((costs["rounds"], costs["bytes_sent"]),
+                             (max(party["rounds"] for party in parties), [party["bytes_sent"] for party in parties]))
             self.assertRegex(self.succeed("ledger", "show", "ledger/party-2.jsonl"), r"Z  done +epsilon ")
             self.fail_with(5, "party ", "local", "--job", job, "--out", "again", *options, "--ledger", "ledger", "--epsilon-cap", 1.5)
 
