@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ml/plan/public_sampling.h"
 #include "ml/plan/step_privacy.h"
+#include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -46,6 +47,22 @@ TEST(CheckDomains, RefusesHubersLossOfClassesAndThresholdsThatAreNone) {
   TrainingSettings classes = settings;
   classes.targets = false;
   EXPECT_THROW(CheckDomains(classes), ConfigError);
+}
+
+TEST(CheckDomains, RefusesRowsWithoutADigitOnTheirLattice) {
+  TrainingSettings settings = SmallSettings();
+  settings.fraction_bits = 16;
+  settings.row_norm = 0x1.8p-16;
+  EXPECT_NO_THROW(CheckDomains(settings));
+  settings.row_norm = 0x1p-16;
+  EXPECT_EQ(
+      ErrorText<ConfigError>([&] { CheckDomains(settings); }),
+      "features.row_norm: found 1.52588e-05, expected more than 2^-16, a unit of rows of 16 fraction bits");
+  settings.row_fraction_bits = 4;
+  settings.row_norm = 0x1p-4;
+  EXPECT_THROW(CheckDomains(settings), ConfigError);
+  settings.row_norm = 0.07;
+  EXPECT_NO_THROW(CheckDomains(settings));
 }
 
 TEST(CheckDomains, TakesRowBitsOfRowsOfThePartiesOwn) {
