@@ -164,23 +164,31 @@ void AskColumnsTogether(std::vector<Question>& questions, Interview& interview) 
                     "With yes all of this becomes public; with no each column is asked.", all, interview);
 }
 
+/// As it is answered, of a column whose range a training finds, or that cannot stand beside one.
+std::string_view AnswerOf(const data::Column& column) {
+  if (column.private_range) return "private";
+  return column.kind == data::ColumnKind::kText ? "text" : "number MEAN SCALE";
+}
+
 /// Throws ConfigError where a training would find the range of one of these numbers, and of another, which
-/// has none, not even the mean: it finds those of all or of none.
+/// has none, not even the mean: it finds those of all or of none, and of no text.
 void CheckRanges(const std::vector<data::Column>& columns, const data::Column& last, bool query) {
   if (last.private_range && query)
     throw ConfigError(last.name +
                       ": found private, expected number or range: what a query gives is read once, and would "
                       "be read again for it");
-  const auto scaled = [](const data::Column& column) {
-    return column.kind == data::ColumnKind::kNumber && !column.private_range && !column.low;
+  const auto is_text = [](const data::Column& column) { return column.kind == data::ColumnKind::kText; };
+  const auto clashes = [&](const data::Column& column) {
+    return is_text(column) ||
+           (column.kind == data::ColumnKind::kNumber && !column.private_range && !column.low);
   };
   for (const auto& column : columns) {
-    if ((column.private_range && scaled(last)) || (scaled(column) && last.private_range))
-      throw ConfigError(fmt::format(
-          "{}: found {}, expected {}, as {} is {}", last.name,
-          last.private_range ? "private" : "number MEAN SCALE",
-          last.private_range ? "number MEAN SCALE or range LEAST MOST" : "private or range LEAST MOST",
-          column.name, column.private_range ? "private" : "number MEAN SCALE"));
+    if ((column.private_range && clashes(last)) || (clashes(column) && last.private_range))
+      throw ConfigError(fmt::format("{}: found {}, expected {}, as {} is {}", last.name, AnswerOf(last),
+                                    last.private_range ? "number MEAN SCALE or range LEAST MOST"
+                                    : is_text(last)    ? "another answer (ignore, category)"
+                                                       : "private or range LEAST MOST",
+                                    column.name, AnswerOf(column)));
   }
 }
 

@@ -241,7 +241,9 @@ class InitJob(ProgramTest):
                                ({"column_c1": "private"}, "c2: found number MEAN SCALE, expected private or range LEAST MOST, as c1 is"),
                                ({"column_c1": "private 3"}, 'c1: found "private 3"'),
                                ({"column_c1": "private", "column_c2": "private", "column_c3": "private", "column_c4": "text"},
-                                'column "c1": found range "private", expected "declared" but')):
+                                'c4: found text, expected another answer (ignore, category), as c1 is private'),
+                               ({"column_c1": "text", "column_c2": "range 0 1", "column_c3": "private"},
+                                "c3: found private, expected number MEAN SCALE or range LEAST MOST, as c1 is text")):
             self.fail_with(2, cause, "init-job", "data/train.csv", *out, "--answers", self.answers(**answers))
         told = self.talk("\nall\nno\nyes\nyes\nno\nprivate\nyes\nrange 0 1\nprivate\nyes\nyes\nyes\nyes\n\n\n\n",
                          "data/train.csv", "--out", "asked.toml")
