@@ -22,7 +22,7 @@ namespace trefoil::ml {
 }
 
 /// The same of narrow rows, as one block with both components, zeros included: how much a step holds and
-/// multiplies does not follow from which rows there are (docs/explanation/privacy.md, "Public batches").
+/// multiplies does not follow from which rows there are (docs/explanation/privacy.md, "Public sampling").
 [[nodiscard]] mpc::PackedShare RowsAt(const mpc::PackedShare& x, const std::vector<std::int64_t>& rows,
                                       std::int64_t height);
 
