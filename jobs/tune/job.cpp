@@ -147,7 +147,10 @@ std::vector<std::string> TuneJob::Advice() const {
 
 std::vector<ml::StepPlan> TuneJob::StepPlans() const {
   std::vector<ml::StepPlan> plans;
-  for (const auto& trial : trials_) plans.push_back(ml::MakeStepPlan(trial));
+  for (const auto& trial : trials_) {
+    ml::CheckRowUnits(trial);
+    plans.push_back(ml::MakeStepPlan(trial));
+  }
   return plans;
 }
 

@@ -199,6 +199,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) { return MakePlan(setting
 
 PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& earlier, bool from_start,
                      int first) {
+  CheckRowUnits(settings);
   const StepPlan plan = MakeStepPlan(settings);
   (void)MakeStepPlan(settings,
                      protocols::Form::kLatency);  // which form is run is known once links are measured

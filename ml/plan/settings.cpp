@@ -185,16 +185,6 @@ void CheckKey(bool holds, const char* key, double found, const char* expected) {
   throw ConfigError(text.str());
 }
 
-/// Of rows that are no longer than a unit of their lattice every number is 0 there, whatever it was.
-void CheckRowUnits(const TrainingSettings& s) {
-  const int bits = RowFractionBits(s);
-  if (std::ldexp(s.row_norm, bits) > 1) return;
-  std::ostringstream text;
-  text << "features.row_norm: found " << s.row_norm << ", expected more than 2^-" << bits
-       << ", a unit of rows of " << bits << " fraction bits";
-  throw ConfigError(text.str());
-}
-
 /// Each key of the training by itself.
 void CheckTraining(const TrainingSettings& s) {
   CheckKey(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
@@ -258,6 +248,15 @@ double ClipCountMultiplier(const TrainingSettings& settings) {
   return 2 * settings.adaptive.value().count_sigma.value_or(settings.expected_batch / kBatchesOfDefault);
 }
 
+void CheckRowUnits(const TrainingSettings& s) {
+  const int bits = RowFractionBits(s);
+  if (std::ldexp(s.row_norm, bits) > 1) return;
+  std::ostringstream text;
+  text << "features.row_norm: found " << s.row_norm << ", expected more than 2^-" << bits
+       << ", a unit of rows of " << bits << " fraction bits";
+  throw ConfigError(text.str());
+}
+
 double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }
 
 void CheckDomains(const TrainingSettings& s) {
@@ -275,7 +274,6 @@ void CheckDomains(const TrainingSettings& s) {
   CheckRecordWeights(s);
   CheckAdaptive(s);
   CheckRowFractionBits(s);
-  CheckRowUnits(s);
   CheckErrorFractionBits(s);
   CheckKey(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                   s.threshold <= 1 - kMinThreshold),

@@ -45,6 +45,14 @@ std::string RemedyWithClip(const TrainingSettings& settings, const char* more = 
 /// The fewest bits n with x < 2^n.
 int BitsAbove(double x) { return std::ilogb(x) + 1; }
 
+/// GradientRange() of a sum of so many rows.
+double RangeOfRows(const StepPlan& plan, std::int64_t rows, double sigma) {
+  const double contributions = static_cast<double>(rows) * plan.row_sensitivity;
+  const double of_gradient = plan.settings.adaptive ? kMostOfGradient * sigma : sigma;
+  const double noise = kNoiseTail * 3 * of_gradient * plan.sensitivity;
+  return std::ldexp(contributions + noise, plan.gradient_bits);
+}
+
 /// How large a weight can get without where it began: weights grow by at most the largest update a step.
 double WeightRange(const StepPlan& plan, double sigma) {
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
@@ -95,29 +103,36 @@ int BitsOfGradient(const StepPlan& plan, double sigma) {
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
 
-/// Whether rows of so many bits, and sums of `of_sums`, save a network's step more than its momentum takes
-/// then: a truncation by itself, or less where the sum is lifted. Without momentum they save more than the word
-/// that a row has for its mask bit behind one column.
+/// Whether rows of so many bits, and sums of `of_sums`, save a run more than its momentum takes then: a
+/// truncation by itself in each step, or less where the sum is lifted. Not asked of linear models whose rows
+/// come afresh in each step. Without momentum rows save more than the word that each has for its mask bit
+/// behind one column.
 bool SaveMoreThanMomentumTakes(const StepPlan& plan, int bits, int of_sums) {
-  if (!IsNetwork(plan) || plan.settings.momentum == 0) return true;
-  // Of what is opened of a product, and of what is dealt and re-shared of a clipped error, four words are sent.
+  const TrainingSettings& s = plan.settings;
+  const bool afresh = s.sampling == Sampling::kOwnerPoisson;
+  if (s.momentum == 0 || (afresh && !IsNetwork(plan))) return true;
+  // Four words are sent of what is opened of a product, and of a clipped error that is dealt and re-shared.
   constexpr int kWords = 4;
   constexpr int kWordsOfMomentum = 6;
   mpc::Index errors = 0;
   for (const LayerShape& layer : plan.layers) errors += layer.outputs;
-  const auto opened = plan.settings.features + 1 + kWords * plan.layers.front().outputs;
-  const auto of_row = opened * (kWordBits - bits) + kWords * errors * (kWordBits - of_sums) -
-                      (plan.columns == 1 ? kWordBits : 0);
+  const auto in_step = static_cast<double>(plan.batch_rows);
+  const double sent = afresh ? in_step : static_cast<double>(LargestBatch(s)) / s.steps;
+  const auto of_row =
+      (s.features + 1) * (kWordBits - bits) - (IsNetwork(plan) && plan.columns == 1 ? kWordBits : 0);
+  const auto opened = IsNetwork(plan) ? kWords * plan.layers.front().outputs * (kWordBits - bits) : 0;
+  const auto clipped = s.clipping == Clipping::kFactorised ? kWords * errors * (kWordBits - of_sums) : 0;
   const auto of_weight = kWordsOfMomentum * kWordBits - kWords * (kWordBits - of_sums);
-  return plan.batch_rows * of_row > of_weight * ShapeOfWeights(plan).weights();
+  return sent * static_cast<double>(of_row) + in_step * static_cast<double>(opened + clipped) >
+         static_cast<double>(of_weight * ShapeOfWeights(plan).weights());
 }
 
-/// Whether rows with fewer bits save anything, or could cost the job. Where rows are shared once they save
-/// nothing in a step: there the update must not take more in each, and sigma must not be able to exceed what
-/// their bits are chosen for, which whole rows have room for.
+/// Whether fewer bits cannot cost a job anything, where its rows are shared once: an adaptive clip's update
+/// takes more in each step, and sigma must not be able to exceed what the bits are chosen for, which whole
+/// rows have room for.
 bool GainsByFewerBits(const TrainingSettings& s, double sigma) {
   if (s.sampling == Sampling::kOwnerPoisson) return true;
-  if (s.momentum != 0 || s.adaptive) return false;
+  if (s.adaptive) return false;
   const bool charged_before = s.initialisation || s.standardisation || s.balance_sigma;
   return s.sigma || (!charged_before && sigma < kLargestSigma);
 }
@@ -169,13 +184,6 @@ int NetworkNormBits(const StepPlan& plan) {
   const int most = (kRangeBits - 1 - CeilLog2(squared)) / 2;
   if (most < kMinNormBits) RangeError("a squared gradient norm", remedy);
   return std::min(plan.settings.fraction_bits, most);
-}
-
-double RangeOfRows(const StepPlan& plan, std::int64_t rows, double sigma) {
-  const double contributions = static_cast<double>(rows) * plan.row_sensitivity;
-  const double of_gradient = plan.settings.adaptive ? kMostOfGradient * sigma : sigma;
-  const double noise = kNoiseTail * 3 * of_gradient * plan.sensitivity;
-  return std::ldexp(contributions + noise, plan.gradient_bits);
 }
 
 double GradientRange(const StepPlan& plan, double sigma) { return RangeOfRows(plan, plan.batch_rows, sigma); }
@@ -236,8 +244,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 double SigmaAbove(const TrainingSettings& settings) {
   if (settings.sigma) return OnSigmaLattice(*settings.sigma);
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
-  // PEA's closed form counts a step of sampled records as one of all; for insiders, who know which records are
-  // in a step of public batches, each of a record's steps counts.
+  // PEA's closed form counts a step of sampled records as one of all; for insiders, who know which records
+  // are in a step of public batches, each of a record's steps counts.
   const double rate = SamplingRate(settings);
   double steps = rate * std::sqrt(settings.steps);
   if (settings.accountant == dp::AccountantKind::kPea) {

@@ -69,9 +69,9 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
 /// Whole are rows that were deposited or are put together of columns, and those of published clipping.
-/// Those of a network, too, where its momentum would take more bytes than they save. Whole are also rows that
-/// are shared once (public and full sampling) with momentum or an adaptive clip, whose update takes more in
-/// each step; and where sigma is calibrated to what initialisation, standardisation or balanced classes
+/// Those of a network, too, and those that are shared once (public and full sampling), where momentum would
+/// take more bytes in the run than they save. Of the latter also with an adaptive clip, whose update takes
+/// more in each step, and where sigma is calibrated to what initialisation, standardisation or balanced classes
 /// leave, or is kLargestSigma or more, so that no such job is refused for want of bits.
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 

@@ -366,12 +366,10 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithMomentumAndASchedule) {
   TrainingSettings settings = PlanFor(Loss::kSquared).settings;
   settings.momentum = 0.9;
   settings.schedule = {.shape = RateShape::kCosine, .final_rate = 0.1};
-  for (const Sampling sampling : {Sampling::kPublic, Sampling::kOwnerPoisson}) {
-    settings.sampling = sampling;
-    const StepPlan plan = MakeStepPlan(settings, GetParam());
-    EXPECT_EQ(HasNarrowRows(plan), sampling == Sampling::kOwnerPoisson);
-    CompareWithIntegers(plan);
-  }
+  const StepPlan narrow = MakeStepPlan(settings, GetParam());
+  EXPECT_TRUE(HasNarrowRows(narrow));
+  CompareWithIntegers(narrow);
+  CompareWithIntegers(WithWholeRows(narrow));
 }
 
 TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRowsOfFewerBits) {

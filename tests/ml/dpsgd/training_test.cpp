@@ -262,7 +262,7 @@ TEST(Train, ComesToOneModelHoweverRowsAreShared) {
       EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
       const auto afresh = TrainSmall(settings);
       settings.sampling = Sampling::kFull;
-      EXPECT_EQ(MakeStepPlan(settings).row_bits, momentum == 0 ? 40 : 64);
+      EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
       const auto once = TrainSmall(settings);
       EXPECT_LT((afresh[0].model->weights - once[0].model->weights).cwiseAbs().maxCoeff(), 0.01)
           << static_cast<int>(shape) << ", momentum " << momentum;

@@ -49,20 +49,20 @@ TEST(CheckDomains, RefusesHubersLossOfClassesAndThresholdsThatAreNone) {
   EXPECT_THROW(CheckDomains(classes), ConfigError);
 }
 
-TEST(CheckDomains, RefusesRowsWithoutADigitOnTheirLattice) {
+TEST(CheckRowUnits, RefusesRowsWithoutADigitOnTheirLattice) {
   TrainingSettings settings = SmallSettings();
   settings.fraction_bits = 16;
   settings.row_norm = 0x1.8p-16;
-  EXPECT_NO_THROW(CheckDomains(settings));
+  EXPECT_NO_THROW(CheckRowUnits(settings));
   settings.row_norm = 0x1p-16;
   EXPECT_EQ(
-      ErrorText<ConfigError>([&] { CheckDomains(settings); }),
+      ErrorText<ConfigError>([&] { CheckRowUnits(settings); }),
       "features.row_norm: found 1.52588e-05, expected more than 2^-16, a unit of rows of 16 fraction bits");
   settings.row_fraction_bits = 4;
   settings.row_norm = 0x1p-4;
-  EXPECT_THROW(CheckDomains(settings), ConfigError);
+  EXPECT_THROW(CheckRowUnits(settings), ConfigError);
   settings.row_norm = 0.07;
-  EXPECT_NO_THROW(CheckDomains(settings));
+  EXPECT_NO_THROW(CheckRowUnits(settings));
 }
 
 TEST(CheckDomains, TakesRowBitsOfRowsOfThePartiesOwn) {
