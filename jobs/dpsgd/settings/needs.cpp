@@ -44,8 +44,8 @@ double RowsOfOneSharing(const ml::StepPlan& plan, std::size_t party, int ranks) 
 
 /// Rows on shares. With public sampling all; of full batches all, and this party's own as it shares them, of
 /// deposited ones all in the form in which they are shared and in that of a batch; else the batch of a step
-/// and the next one. What waits of further steps comes on top. Rows of
-/// words count as two batches with training.steps_ahead = 0 as well, rather too much than too little.
+/// and the next one. What waits of further steps comes on top. Rows of words count as two batches with
+/// training.steps_ahead = 0 as well, rather too much than too little.
 double SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;
   const std::int64_t ahead = s.steps_ahead;
