@@ -173,9 +173,8 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
   const ArithShare factors = protocols::ClipFactor(party, plan.clip, sum);
   ArithShare all = deltas.front();
   for (std::size_t layer = 1; layer < layers; ++layer) all = SideBySide(all, deltas[layer]);
-  const mpc::AdditiveShare product = protocols::LocalProduct(party, RepeatedColumn(factors, all.cols()), all);
-  const ArithShare clipped = protocols::TruncateNarrow(
-      party, product, protocols::kClipFactorBits, {.of_result = plan.update_bits}, plan.settings.truncation);
+  const ArithShare clipped =
+      TimesFactors(party, plan, {std::move(all), plan.settings.fraction_bits}, factors).ring();
   std::vector<ArithShare> of_layers;
   Index first = 0;
   for (const ArithShare& delta : deltas) {
