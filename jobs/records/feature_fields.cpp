@@ -244,9 +244,10 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   const bool usual = used_as_it_is && use != RecordUse::kOther;
   v("row_norm", s.row_norm, OrAuto<Interval>{kRowNorms},
     Default(usual ? double{kAuto} : 1.0).Said("1; `auto` of csv without extraction in `dpsgd` and `tune`"),
-    "R, at least 1e-30; of trainings at most 1024, and more than a unit of a row's fraction bits. Longer "
-    "rows are scaled down to it; extracted rows up or down to it. `auto`, of csv without extraction: about "
-    "what rows come to, by the declared columns (`settings.md`, \"row_norm\").");
+    "R, at least 1e-30; of trainings at most 1024, and more than a unit of a row's fraction bits; of "
+    "averages more than λ units of a weight's. Longer rows are scaled down to it; extracted rows up or down "
+    "to it. `auto`, of csv without extraction: about what rows come to, by the declared columns "
+    "(`settings.md`, \"row_norm\").");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
   auto of_images = of({FeatureMethod::kHog, FeatureMethod::kScatter},
                       "method \"hog\" or \"scatter\", or with data.format \"images\"");

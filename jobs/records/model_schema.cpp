@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/job.h"
+#include "ml/plan/step_plan.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -76,6 +77,12 @@ void SetThreshold(ModelSchema& schema, double threshold, const char* key) {
                     "share, expected a model of another type",
                     key, schema.records.type));
   schema.classifier.threshold = threshold;
+}
+
+void RequireClassifier(const ModelSchema& schema) {
+  // Links decide by which form they classify.
+  for (const auto form : {protocols::Form::kBulk, protocols::Form::kLatency})
+    (void)ml::MakeStepPlan(schema.classifier, form);
 }
 
 void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {

@@ -105,6 +105,7 @@ void TransferJob::RequireClassifiable() const {
                                : kDeviations * sigma_ * sensitivity * std::sqrt(1.5 * dimensions);
   RequireLogitsInRing(std::ldexp(plan_.largest_weight, job().settings.fraction_bits) + noise,
                       job().settings.row_norm, job().settings.fraction_bits);
+  RequireClassifier(*Model());
 }
 
 std::string TransferJob::NoiseTitle() const {

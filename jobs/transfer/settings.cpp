@@ -15,7 +15,7 @@ void EnsembleFields(FieldVisitor& v, TransferSettings& s) {
   v("queries", settings.rows, WholeInterval{1, 1'000'000}, "Public rows that are labelled.");
   v("features", settings.features, WholeInterval{1, 100'000}, "Numbers of a row.");
   v("row_norm", settings.row_norm, Interval{.above = 0.0, .below = 1024.0}, Default(1.0),
-    "Longer rows are scaled down to it.");
+    "Longer rows are scaled down to it; more than a unit of `fraction_bits`.");
   v("labels", settings.majority, OneOf<bool>{{false, "votes"}, {true, "majority"}}, Default(false),
     "`votes`: fractions; `majority`: the label that more owners gave.");
   v("lambda", settings.lambda, Interval{.above = 0.0, .below = 1e6}, "Above 1.1 (row_norm² + 1)/64.");

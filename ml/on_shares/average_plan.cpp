@@ -188,6 +188,14 @@ AveragePlan MakeAveragePlan(const AverageSettings& settings) {
     Refuse("average.lambda", settings.solver.lambda,
            "a larger one, or a larger average.tolerance: the owners' solver could take more than 100000 "
            "iterations");
+  // Lambda w is a mean of rows times numbers below 1.
+  if (!(settings.row_norm / settings.solver.lambda * OneUnit(settings) > 1)) {
+    std::ostringstream expected;
+    expected << "more than average.lambda times 2^-" << settings.fraction_bits << ", "
+             << settings.solver.lambda / OneUnit(settings)
+             << ": at so many fraction_bits all weights could be 0 but the bias";
+    Refuse("features.row_norm", settings.row_norm, expected.str());
+  }
   AveragePlan plan;
   for (std::size_t j = 0; j < 3; ++j) plan.shape.owners.at(j) = settings.owners.at(j);
   plan.shape.weights = settings.weights();

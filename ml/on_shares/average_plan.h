@@ -65,7 +65,8 @@ struct AveragePlan {
 [[nodiscard]] dp::Ratio PublishedRate(const AverageSettings& settings, std::int64_t rows);
 
 /// Throws ConfigError naming the key that is out of its domain, whose noise or sum the lattice cannot hold,
-/// or with which a solver could take more than kMaxIterations.
+/// on which no weight of a feature could be more than a unit, or with which a solver could take more than
+/// kMaxIterations.
 [[nodiscard]] AveragePlan MakeAveragePlan(const AverageSettings& settings);
 
 }  // namespace trefoil::ml

@@ -7,6 +7,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
+#include "ml/plan/settings.h"
 #include "mpc/simd/kernels.h"
 #include "protocols/arithmetic/input.h"
 #include "protocols/arithmetic/truncate.h"
@@ -150,6 +151,7 @@ TransferPlan MakeTransferPlan(const TransferSettings& settings) {
   Require(settings.owners >= 1 && settings.rows >= 1 && settings.features >= 1 && settings.steps >= 1 &&
               settings.lambda > 0 && settings.row_norm > 0,
           "MakeTransferPlan: positive settings");
+  CheckRowUnits("ensemble.row_norm", settings.row_norm, settings.fraction_bits);
   TransferPlan plan;
   plan.settings = settings;
   const double bound = RowBound(settings);

@@ -45,8 +45,9 @@ struct TransferPlan {
   [[nodiscard]] mpc::Index weights() const { return settings.features + 1; }
 };
 
-/// Throws ConfigError naming the key that is out of reach: ensemble.lambda too small for any series, or
-/// fraction_bits too many or too few for the ring.
+/// Throws ConfigError naming the key that is out of reach: ensemble.lambda too small for any series,
+/// ensemble.row_norm no more than a unit of the rows' lattice, or fraction_bits too many or too few for the
+/// ring.
 [[nodiscard]] TransferPlan MakeTransferPlan(const TransferSettings& settings);
 
 /// Rows with their constant 1 at fraction_bits, rounded towards zero, each scaled down to row_norm where

@@ -248,13 +248,16 @@ double ClipCountMultiplier(const TrainingSettings& settings) {
   return 2 * settings.adaptive.value().count_sigma.value_or(settings.expected_batch / kBatchesOfDefault);
 }
 
-void CheckRowUnits(const TrainingSettings& s) {
-  const int bits = RowFractionBits(s);
-  if (std::ldexp(s.row_norm, bits) > 1) return;
+void CheckRowUnits(const char* key, double row_norm, int fraction_bits) {
+  if (std::ldexp(row_norm, fraction_bits) > 1) return;
   std::ostringstream text;
-  text << "features.row_norm: found " << s.row_norm << ", expected more than 2^-" << bits
-       << ", a unit of rows of " << bits << " fraction bits";
+  text << key << ": found " << row_norm << ", expected more than 2^-" << fraction_bits
+       << ", a unit of rows of " << fraction_bits << " fraction bits";
   throw ConfigError(text.str());
+}
+
+void CheckRowUnits(const TrainingSettings& s) {
+  CheckRowUnits("features.row_norm", s.row_norm, RowFractionBits(s));
 }
 
 double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }

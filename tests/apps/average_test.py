@@ -258,6 +258,10 @@ class Average(KeptModelTest):
              "release.to=[]", "--set", "average.lambda=1e-4", "--set", "data.rows=[200000, 100000, 0]", "--set",
              "owners.least_rows=100000"),
             ("average.lambda: found 1e-12, expected a larger one", "--set", "average.lambda=1e-12"),
+            ("features.row_norm: found 9e-08, expected more than average.lambda times 2^-20", "--set",
+             "features.row_norm=9e-8"),
+            ("features.row_norm: found 1025, expected above 0, at most 1024", "--set", "features.row_norm=1025.0", "--set",
+             "average.lambda=1e4", "--set", "release.to=[]"),
             ("did you mean average.lambda", "--set", "average.lamda=1"),
         ):
             with self.subTest(text):

@@ -172,6 +172,7 @@ class Transfer(KeptModelTest):
             (2, "not all 0", "--set", "ensemble.owners=[0, 0, 0]"),
             (2, "one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1.0"),
             (2, "ensemble.lambda: found 0.01, expected a larger one", "--set", "ensemble.lambda=0.01"),
+            (2, "ensemble.row_norm: found 3e-06, expected more than 2^-18", "--set", "ensemble.row_norm=3e-6"),
             (2, "ensemble.labels: found \"soft\"", "--set", "ensemble.labels=soft"),
             (2, "privacy.sigma: only ensemble.noise \"gaussian\" has it", "--set", "ensemble.noise=published"),
             (2, "ensemble.noise: found \"laplace\"", "--set", "ensemble.noise=laplace"),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::ml {
 namespace {
@@ -185,6 +186,20 @@ TEST(MakeAveragePlan, RefusesWhatItCannotDraw) {
   EXPECT_THROW((void)MakeAveragePlan(settings), ConfigError);
   settings = Settings();
   settings.solver.lambda = 1e-14;
+  EXPECT_THROW((void)MakeAveragePlan(settings), ConfigError);
+}
+
+TEST(MakeAveragePlan, RefusesRowsOfWhichNoWeightHasADigit) {
+  auto settings = Settings();
+  settings.epsilon = 300;
+  settings.solver.lambda = 4;
+  settings.row_norm = 0x1.01p-18;
+  EXPECT_NO_THROW((void)MakeAveragePlan(settings));
+  settings.row_norm = 0x1p-18;
+  EXPECT_EQ(testing_support::ErrorText<ConfigError>([&] { (void)MakeAveragePlan(settings); }),
+            "features.row_norm: found 3.8147e-06, expected more than average.lambda times 2^-20, 3.8147e-06: "
+            "at so many fraction_bits all weights could be 0 but the bias");
+  settings.noise = AverageNoise::kAsPublished;
   EXPECT_THROW((void)MakeAveragePlan(settings), ConfigError);
 }
 

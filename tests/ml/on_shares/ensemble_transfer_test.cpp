@@ -180,6 +180,15 @@ TEST(MakeTransferPlan, RefusesWhatItCannotBound) {
   EXPECT_THROW((void)MakeTransferPlan(settings), ConfigError);
 }
 
+TEST(MakeTransferPlan, RefusesRowsWithoutADigitOnTheirLattice) {
+  auto settings = Small();
+  settings.row_norm = std::ldexp(1.5, -settings.fraction_bits);
+  EXPECT_NO_THROW((void)MakeTransferPlan(settings));
+  settings.row_norm = std::ldexp(1.0, -settings.fraction_bits);
+  EXPECT_THAT([&] { (void)MakeTransferPlan(settings); },
+              testing::ThrowsMessage<ConfigError>(testing::StartsWith("ensemble.row_norm: found ")));
+}
+
 // With so few bits the shift of a step would be beyond what a truncation takes; that is not what is missing.
 TEST(MakeTransferPlan, WantsMoreFractionBitsForALargeLambda) {
   auto settings = Small();
