@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ import trefoil
 from trefoil import _program
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT / "tests" / "apps"))
+from free_ports import free_base_port  # noqa: E402  (it lies beside the program's tests)
+
 NOTEBOOKS = sorted((PROJECT / "examples" / "notebooks").glob("*.ipynb"))
 
 
@@ -40,6 +44,12 @@ def toy_records(seed, rows=100):
     X = generator.normal(0, 0.1, (rows, 6))
     X[np.arange(rows), y] += 0.6
     return X, y
+
+
+@pytest.fixture(autouse=True)
+def own_ports(monkeypatch):
+    """Trial parties get ports that no other test is given, also between two runs, when nobody listens there."""
+    monkeypatch.setattr("trefoil.party._free_ports", free_base_port)
 
 
 @pytest.fixture(scope="session")
