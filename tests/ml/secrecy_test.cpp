@@ -110,8 +110,7 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
     const LayerShape shape = ShapeOfWeights(plan);
     const RingMatrix weights = RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret);
-    Batch batch = ToBatch(plan, InOneComponent(party, all));
-    if (HasNarrowRows(plan)) batch = KnownModulo(std::move(batch), plan.row_bits);
+    const Batch batch = InItsBits(plan, ToBatch(plan, InOneComponent(party, all)));
     TrainingState start = StartFrom({InOneComponent(party, weights), plan.settings.fraction_bits});
     start.velocity = start.weights;
     (void)DpSgdStep(party, plan, batch, start, NoNoise(plan));
@@ -139,8 +138,7 @@ TEST_P(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     const mpc::FixedShare weights(
         InOneComponent(party, RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret)),
         plan.settings.fraction_bits);
-    Batch batch = ToBatch(plan, InOneComponent(party, all));
-    if (HasNarrowRows(plan)) batch = KnownModulo(std::move(batch), plan.row_bits);
+    const Batch batch = InItsBits(plan, ToBatch(plan, InOneComponent(party, all)));
     const auto sums = AdaptiveGradient(party, plan, batch, weights, -50);
     (void)protocols::Reshare(party, CountToOpen(plan, sums.within));
     TrainingState start = StartFrom(weights);

@@ -136,11 +136,15 @@ inline ml::Batch KnownModulo(ml::Batch batch, int bits) {
   return batch;
 }
 
-/// DealBatch, as a step has it: of narrow rows no more is known than their bits.
+/// The batch as a step has it: of narrow rows no more is known than the plan's bits.
+inline ml::Batch InItsBits(const ml::StepPlan& plan, ml::Batch batch) {
+  return HasNarrowRows(plan) ? KnownModulo(std::move(batch), plan.row_bits) : batch;
+}
+
+/// DealBatch, as a step has it.
 inline ml::Batch DealStepBatch(mpc::Context& party, const ml::StepPlan& plan, const ml::OwnRecords& records,
                                std::int64_t height) {
-  ml::Batch batch = DealBatch(party, plan, records, height);
-  return HasNarrowRows(plan) ? KnownModulo(std::move(batch), plan.row_bits) : batch;
+  return InItsBits(plan, DealBatch(party, plan, records, height));
 }
 
 /// A party's part of no noise, for one step.

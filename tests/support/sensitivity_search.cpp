@@ -29,21 +29,25 @@ ml::Batch RowOf(const ml::Batch& batch, Index row) {
           .mask_bits = batch.mask_bits.rows() > 0 ? Rows(batch.mask_bits, row, 1) : batch.mask_bits};
 }
 
+/// The row as a training has it.
+ml::Batch StepRow(const ml::StepPlan& plan, const ml::Batch& batch, Index row) {
+  return InItsBits(plan, RowOf(batch, row));
+}
+
+mpc::FixedShare Dealt(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& weights) {
+  return {InsecureDeal(party, weights), plan.settings.fraction_bits};
+}
+
 /// Logits of row k with weights[k]: local products, one below the other.
-mpc::AdditiveShare Logits(mpc::Context& party, const ml::Batch& batch,
+mpc::AdditiveShare Logits(mpc::Context& party, const ml::StepPlan& plan, const ml::Batch& batch,
                           const std::vector<RingMatrix>& weights) {
   RingMatrix parts;
   for (Index row = 0; row < batch.x.rows(); ++row) {
-    const ArithShare shared = InsecureDeal(party, weights[static_cast<std::size_t>(row)]);
-    parts = mpc::Stacked(parts,
-                         protocols::LocalMatrixProduct(party, Rows(batch.x.ring(), row, 1), shared).part());
+    const auto of_row = BatchLogits(party, StepRow(plan, batch, row),
+                                    Dealt(party, plan, weights[static_cast<std::size_t>(row)]));
+    parts = mpc::Stacked(parts, of_row.part());
   }
   return mpc::AdditiveShare(parts);
-}
-
-/// The row as a training has it: no more of it than the plan's bits.
-ml::Batch RowInItsBits(const ml::StepPlan& plan, const ml::Batch& batch, Index row) {
-  return HasNarrowRows(plan) ? KnownModulo(RowOf(batch, row), plan.row_bits) : RowOf(batch, row);
 }
 
 /// Of a network: each row alone with its weights.
@@ -52,25 +56,34 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
   const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
   RingMatrix parts;
   for (Index row = 0; row < batch.x.rows(); ++row) {
-    const mpc::FixedShare shared(InsecureDeal(party, weights[static_cast<std::size_t>(row)]),
-                                 plan.settings.fraction_bits);
-    const RingMatrix sum = NetworkGradient(party, plan, RowInItsBits(plan, batch, row), shared).part();
+    const mpc::FixedShare shared = Dealt(party, plan, weights[static_cast<std::size_t>(row)]);
+    const RingMatrix sum = NetworkGradient(party, plan, StepRow(plan, batch, row), shared).part();
     parts = mpc::Stacked(parts, mpc::Reshaped(sum, 1, sum.size()));
   }
   return RevealedSums(party, plan, mpc::AdditiveShare(parts));
 }
 
+/// What the low `bits` of each word say, as signed numbers.
+RingMatrix SignedOf(const RingMatrix& words, int bits) {
+  const int above = 64 - bits;
+  return words.unaryExpr(
+      [above](Word word) { return static_cast<Word>(mpc::Signed(word << above) >> above); });
+}
+
 /// With an adaptive clip also sees to it that a record moves the count beside the gradient sum by 1, and
-/// padding by nothing.
+/// padding by nothing, in the bits of a row that are known.
 mpc::FixedShare Clipped(mpc::Context& party, const ml::StepPlan& plan, const ml::Batch& batch,
                         const mpc::FixedShare& errors) {
   if (!plan.settings.adaptive) return ClipPerExample(party, plan, batch, errors);
   auto clipped = ClipAdaptively(party, plan, batch, errors, 0);
-  const RingMatrix counted =
-      protocols::Reveal(party, protocols::Reshare(party, SignedMasks(party, batch, clipped.within)),
-                        protocols::ReleaseReason::kTest);
-  const RingMatrix masks = protocols::Reveal(party, Columns(batch.x.ring(), batch.x.cols() - 1, 1),
-                                             protocols::ReleaseReason::kTest);
+  const ml::Batch known = InItsBits(plan, batch);
+  const auto revealed = [&](const mpc::AdditiveShare& words) {
+    return SignedOf(
+        protocols::Reveal(party, protocols::Reshare(party, words), protocols::ReleaseReason::kTest),
+        plan.row_bits);
+  };
+  const RingMatrix counted = revealed(SignedMasks(party, known, clipped.within));
+  const RingMatrix masks = revealed(ToAdditive(MaskBits(known)));
   for (Index row = 0; row < masks.size(); ++row) {
     const Word magnitude = mpc::Signed(counted(row, 0)) < 0 ? Word{0} - counted(row, 0) : counted(row, 0);
     EXPECT_EQ(magnitude, masks(row, 0));
@@ -83,7 +96,7 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
                   const std::vector<RingMatrix>& weights) {
   if (IsNetwork(plan)) return OpenedOfNetwork(party, plan, encoded, weights);
   const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
-  const mpc::FixedShare errors = PredictionErrors(party, plan, batch, Logits(party, batch, weights));
+  const mpc::FixedShare errors = PredictionErrors(party, plan, batch, Logits(party, plan, batch, weights));
   if (plan.settings.clipping == ml::Clipping::kPublished) {
     return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors),
                              protocols::ReleaseReason::kTest);
@@ -92,7 +105,7 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
   RingMatrix parts;
   for (Index row = 0; row < batch.x.rows(); ++row) {
     const mpc::FixedShare own(Rows(clipped.ring(), row, 1), clipped.frac_bits());
-    const mpc::AdditiveShare sum = SumGradients(party, RowOf(batch, row), own);
+    const mpc::AdditiveShare sum = SumGradients(party, StepRow(plan, batch, row), own);
     parts = mpc::Stacked(parts, mpc::Reshaped(sum.part(), 1, sum.rows() * sum.cols()));
   }
   return RevealedSums(party, plan, mpc::AdditiveShare(parts));
@@ -107,9 +120,7 @@ dp::Uint256 SquaredSensitivity(const ml::StepPlan& plan) {
 RingMatrix RevealedSums(mpc::Context& party, const ml::StepPlan& plan, const mpc::AdditiveShare& sums) {
   const RingMatrix words =
       protocols::Reveal(party, protocols::Reshare(party, sums), protocols::ReleaseReason::kTest);
-  const int above = 64 - plan.update_bits;
-  return words.unaryExpr(
-      [above](Word word) { return static_cast<Word>(mpc::Signed(word << above) >> above); });
+  return SignedOf(words, plan.update_bits);
 }
 
 dp::Uint256 SquaredNorm(const RingMatrix& words) {

@@ -65,11 +65,6 @@ RingMatrix FirstWeights(const StepPlan& plan) {
   return InitialWeights(plan, coins);
 }
 
-/// The batch as a training has it: no more of its rows than the plan's bits.
-Batch InItsBits(const StepPlan& plan, Batch batch) {
-  return HasNarrowRows(plan) ? KnownModulo(std::move(batch), plan.row_bits) : batch;
-}
-
 class NetworkTest : public testing::TestWithParam<HiddenCase> {};
 
 TEST_P(NetworkTest, HasNarrowRows) { EXPECT_TRUE(HasNarrowRows(PlanOf(GetParam()))); }
