@@ -14,12 +14,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+[[noreturn]] void RefuseOtherData(const fs::path& place) {
+  ThrowDataError(place, "", "other data than were read at first",
+                 "the same: begin again when nobody replaces them");
+}
+
 }  // namespace
 
 std::string PathSha256(const std::filesystem::path& path) {
   std::error_code error;
   const bool images = fs::is_directory(path, error) && !fs::exists(path / kFirstCifarFile, error);
   return images ? ImagesSha256(path) : FileSha256(path);
+}
+
+std::string PathSha256(const fs::path& path, const std::function<void()>& read) {
+  auto hash = PathSha256(path);
+  read();
+  if (PathSha256(path) != hash) RefuseOtherData(path);
+  return hash;
 }
 
 std::string DataHash(const DataFiles& files) {
@@ -36,9 +48,7 @@ std::string DataHash(const DataFiles& files) {
 
 void SameData::Require() const {
   for (const auto& [files, hash] : hashes_) {
-    if (DataHash(files) != hash)
-      ThrowDataError(files.place(), "", "other data than were read at first",
-                     "the same: begin again when nobody replaces them");
+    if (DataHash(files) != hash) RefuseOtherData(files.place());
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,10 @@ namespace trefoil::data {
 /// FileSha256(), or of a folder ImagesSha256(), and what they throw. CIFAR-10's own files, which are found
 /// together, are no folder of images.
 [[nodiscard]] std::string PathSha256(const std::filesystem::path& path);
+
+/// Calls `read`, which reads `path`, and returns the PathSha256() of what it read: the same before and after it.
+/// Throws DataError where it is not, what PathSha256() throws, and what `read` throws.
+[[nodiscard]] std::string PathSha256(const std::filesystem::path& path, const std::function<void()>& read);
 
 /// Data sets that are read more than once and have to stay as they were at first.
 class SameData {

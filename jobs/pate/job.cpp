@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/secrets/sha256.h"
 #include "data/dataset/data_hash.h"
-#include "data/formats/file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/job_of.h"
@@ -96,6 +95,7 @@ class PateJob : public JobOf<PateSettings> {
                                                    std::int64_t coordinates) const;
   void AddRoom(JobCost& cost) const;
   [[nodiscard]] int Width() const;
+  void LoadQueries(const PartyFile& party, std::size_t threads);
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] RingMatrix StudentVotes() const;
   [[nodiscard]] ml::StepNoise AnswerNoise(Index queries) const;
@@ -220,23 +220,31 @@ std::string PateJob::Split(const SplitTarget& target) const {
   return said;
 }
 
+/// Reads the public records where the job trains by them; their hash is of a folder with images.
+void PateJob::LoadQueries(const PartyFile& party, std::size_t threads) {
+  const auto& queries = party.inputs["pate.queries"];
+  if (job().teacher || job().student) {
+    query_hash_ = data::PathSha256(queries, [&] { public_ = LoadPublicRecords(job(), party, threads); });
+  } else {
+    query_hash_ = data::PathSha256(queries);
+  }
+}
+
 std::string PateJob::Load(const PartyFile& party, const std::string& party_file, const Resources& resources) {
   if (job().teacher) {
     (void)NeedLabelFile(party, party_file, "queries", "the public records, the same at all three");
     const auto slices = LoadSlices(job(), party, party_file, resources.threads);
-    public_ = LoadPublicRecords(job(), party, resources.threads);
+    LoadQueries(party, resources.threads);
     ThreadPool pool(ThreadsFor(resources.threads));
     labels_ =
         ml::LabelByTeachers(slices, public_.topRows(job().queries), job().classes, *job().teacher, pool);
   } else {
     labels_ = LoadTeacherLabels(teacher_labels(), party, party_file);
-    if (job().student) public_ = LoadPublicRecords(job(), party, resources.threads);
+    LoadQueries(party, resources.threads);
   }
-  query_hash_ = data::PathSha256(party.inputs["pate.queries"]);  // of images a folder
   if (interactive()) {
     const auto& file = NeedLabelFile(party, party_file, "student", "the student's public predictions");
-    student_ = ReadStudentScores(file, job());
-    student_hash_ = data::FileSha256(file);
+    student_hash_ = data::PathSha256(file, [&] { student_ = ReadStudentScores(file, job()); });
   }
   return fmt::format("{} teachers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
                      job().queries, query_hash_);

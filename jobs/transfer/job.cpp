@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/outward_text.h"
+#include "data/dataset/data_hash.h"
 #include "data/dataset/folders.h"
 #include "data/formats/file.h"
 #include "data/formats/numpy/npy.h"
@@ -191,8 +192,9 @@ Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& setti
 std::string TransferJob::Load(const PartyFile& party, const std::string& party_file,
                               const Resources& /*resources*/) {
   labels_ = LoadTeacherLabels(teacher_labels(), party, party_file);
-  query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
-  x_ = ml::EncodeTransferRows(plan_, ReadRows(party.inputs["pate.queries"], job().settings));
+  const auto& queries = party.inputs["pate.queries"];
+  query_hash_ = data::PathSha256(
+      queries, [&] { x_ = ml::EncodeTransferRows(plan_, ReadRows(queries, job().settings)); });
   return fmt::format("{} classifiers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
                      job().settings.rows, query_hash_);
 }

@@ -51,6 +51,21 @@ TEST(DataHash, IsOfNoOtherFolder) {
   EXPECT_THAT(error(), testing::HasSubstr("found a folder, expected a regular file"));
 }
 
+TEST(PathSha256, IsOfWhatIsReadBetweenTwoHashes) {
+  const TemporaryFolder folder;
+  folder.Put("a.csv", "x\n1\n");
+  bool read = false;
+  EXPECT_EQ(PathSha256(folder / "a.csv", [&] { read = true; }), Sha256Hex("x\n1\n"));
+  EXPECT_TRUE(read);
+  const auto replaced = [&] {
+    (void)PathSha256(folder / "a.csv", [&] { folder.Put("a.csv", "x\n2\n"); });  // as many bytes
+  };
+  EXPECT_EQ(ErrorText<DataError>(replaced),
+            (folder / "a.csv").string() +
+                ": found other data than were read at first, expected the same: begin again when nobody "
+                "replaces them");
+}
+
 TEST(SameData, NamesTheDataThatWereReplaced) {
   const TemporaryFolder folder;
   folder.Put("a.csv", "x\n1\n");
