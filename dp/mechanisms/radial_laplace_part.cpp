@@ -37,17 +37,14 @@ RadialLaplacePart::RadialLaplacePart(std::int64_t coordinates, double sensitivit
   CheckParameter(mean >= kMinMean, "noise variance in lattice units squared", mean,
                  "at least 2^16, by more fraction_bits");
   rate_ = {.numerator = 1, .denominator = static_cast<std::uint64_t>(std::ceil(mean))};
-  scale_ = std::sqrt(mean_variance() / 2);
+  // The rate's denominator was a double, too.
+  scale_ = std::sqrt(std::ldexp(static_cast<double>(rate_.denominator), static_cast<int>(step_bits_)) / 2);
   epsilon_ = std::min(epsilon, sensitivity / scale_ * (1 + 1e-12));
   const auto count = static_cast<double>(exponentials_);
   failure_ = 2 * std::sqrt(static_cast<double>(coordinates) / 8) *
              (count / (count - 1) / static_cast<double>(rate_.denominator) + kVarianceRounding);
   CheckParameter(scale_ * (4 * static_cast<double>(dimensions()) + kTailScales) < kLargestNorm,
                  "privacy.epsilon", epsilon, "a larger one: the ring cannot hold the noise");
-}
-
-double RadialLaplacePart::mean_variance() const {  // whose denominator was a double, too
-  return std::ldexp(static_cast<double>(rate_.denominator), static_cast<int>(step_bits_));
 }
 
 DiscreteGaussian RadialLaplacePart::DrawLaw(RandomStream& stream) const {

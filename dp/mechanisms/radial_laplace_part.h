@@ -28,9 +28,10 @@ class RadialLaplacePart {
   [[nodiscard]] double failure() const { return failure_; }
   /// s, in lattice units: the norm of two parts is d' s on average.
   [[nodiscard]] double scale() const { return scale_; }
-  /// 2 s^2, the mean of each of the variables that a part's variance is the sum of: exactly what it is drawn
-  /// by.
-  [[nodiscard]] double mean_variance() const;
+  /// What a part's variance is drawn by: it is a sum of variables that are 2^step_bits() times geometric ones
+  /// of this rate, so that the mean of each is about 2 s^2.
+  [[nodiscard]] const Ratio& rate() const { return rate_; }
+  [[nodiscard]] unsigned step_bits() const { return step_bits_; }
   /// d', from `coordinates` to three more, or 7.
   [[nodiscard]] std::int64_t dimensions() const { return 4 * exponentials_ - 1; }
 

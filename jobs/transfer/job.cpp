@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -72,6 +71,7 @@ class TransferJob : public JobOf<TransferSettings> {
   void RequireClassifiable() const;
   [[nodiscard]] GaussianTarget Target() const;
   [[nodiscard]] std::string NoiseTitle() const;
+  [[nodiscard]] std::vector<std::uint64_t> NoiseNumbers() const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
@@ -238,11 +238,18 @@ ml::StepNoise TransferJob::OwnNoise() const {
   return ml::CountNoise(RandomStream::FromSystem(), sigma_, plan_.sensitivity, plan_.weights());
 }
 
-JobResult TransferJob::Run(mpc::Context& party, Output& output) {
-  // The bound on the gap is of roots and logarithms, too, and a step of what follows from it.
+/// What the noise is drawn by, and the steps are made by, beside what is charged: the bound on the gap is of
+/// roots and logarithms, too, and a step of what follows from it.
+std::vector<std::uint64_t> TransferJob::NoiseNumbers() const {
   std::vector<std::uint64_t> numbers{plan_.sensitivity, plan_.a, plan_.b, plan_.c};
-  if (radial_) numbers.push_back(std::bit_cast<std::uint64_t>(radial_->mean_variance()));
-  RequireSameNoise(party, Events(), numbers);
+  if (radial_)
+    numbers.insert(numbers.end(),
+                   {radial_->rate().numerator, radial_->rate().denominator, radial_->step_bits()});
+  return numbers;
+}
+
+JobResult TransferJob::Run(mpc::Context& party, Output& output) {
+  RequireSameNoise(party, Events(), NoiseNumbers());
   output.Reserve(Events(), {});
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());

@@ -105,8 +105,11 @@ TEST(RadialLaplacePart, ChargesTheEpsilonOfItsScaleAndWhatRoundingAdds) {
   const RadialLaplacePart part(8, 3e9, 1);
   const RadialLaplacePart other(8, std::nextafter(3e9, 4e9), 1);
   EXPECT_EQ(part.failure(), other.failure());
-  EXPECT_GT(other.mean_variance(), part.mean_variance());
-  EXPECT_NEAR(part.mean_variance() / 1.8e19, 1, 2e-12);
+  EXPECT_EQ(other.step_bits(), part.step_bits());
+  EXPECT_GT(other.rate().denominator, part.rate().denominator);
+  EXPECT_EQ(part.rate().numerator, 1U);
+  EXPECT_EQ(part.step_bits(), 4U);  // 2 s^2 is below 2^64
+  EXPECT_NEAR(static_cast<double>(part.rate().denominator) * 16 / 1.8e19, 1, 2e-12);
   // 2 sqrt(8/8) (3/2 / (2 (10^6)^2) + 2^-47): m = 3 exponential variables of mean 2 s^2, s = 10^6.
   EXPECT_NEAR(RadialLaplacePart(8, 1e6, 1).failure(), 2 * (1.5 / 2e12 + 0x1p-47), 1e-18);
   // Beyond 2^60 a step of the variance is more than a unit, and rounding no longer shrinks.
