@@ -89,10 +89,13 @@ constexpr const char* kResumed =
     "; this is of a run that begins: one of this job that was stopped is asked only for what it has not "
     "spent yet, where --resume goes on with it";
 
-/// Whether the ledger has a run of the job that has not come to its end, which somebody may resume.
-bool HasStoppedRun(const std::filesystem::path& file, const runtime::BudgetedJob& job) {
+/// Whether the ledger, which refuses the job, has a run of it that has not come to its end, and would ask less
+/// of that: not a closed one, whose entries are charged already.
+bool AsksLessOfStoppedRun(const std::filesystem::path& file, const runtime::BudgetedJob& job) {
   if (!std::filesystem::exists(file)) return false;
-  const auto runs = runtime::ReadLedger(file).ledger.jobs();
+  const auto ledger = runtime::ReadLedger(file).ledger;
+  if (ledger.terms() && ledger.terms()->mode == dp::FilterMode::kClosed) return false;
+  const auto& runs = ledger.jobs();
   return std::any_of(runs.begin(), runs.end(), [&](const dp::LedgerJob& run) {
     return run.reserved.job_hash == job.job_hash && run.ended != dp::JobEnd::kDone;
   });
@@ -113,10 +116,10 @@ void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of
     try {
       return runtime::BudgetLine(of.ledger, runtime::AskBudget(of, job, plan));
     } catch (const BudgetError& error) {
-      throw BudgetError(fmt::format(
-          "{}: {}{}", error.what(),
-          job.uncovered.empty() ? "spend less by the job, or ask whoever sets ledger.epsilon_cap" : kMendJob,
-          resumable && HasStoppedRun(file, job) ? kResumed : ""));
+      if (!job.uncovered.empty()) throw BudgetError(fmt::format("{}: {}", error.what(), kMendJob));
+      throw BudgetError(fmt::format("{}: spend less by the job, or ask whoever sets ledger.epsilon_cap{}",
+                                    error.what(),
+                                    resumable && AsksLessOfStoppedRun(file, job) ? kResumed : ""));
     }
   });
 }
@@ -160,18 +163,23 @@ void ExamineOwnerLedgers(Doctor& doctor, const jobs::Job& job, const jobs::Party
     const auto populations = store.Populations();
     std::string capped;
     std::size_t count = 0;
+    bool resumed = false;
     for (const auto& one : populations) {
-      RequireWholeLedger(runtime::OwnerLedger(*party.owner_ledgers, one).file);
+      const auto file = runtime::OwnerLedger(*party.owner_ledgers, one).file;
+      RequireWholeLedger(file);
       const auto why = runtime::WhyCapped(*party.owner_ledgers, one, *budgeted, plan);
-      if (!why.empty()) capped += (count++ > 0 ? "; " : "") + why;
+      if (why.empty()) continue;
+      capped += (count++ > 0 ? "; " : "") + why;
+      resumed = resumed || (job.NoResume().empty() && AsksLessOfStoppedRun(file, *budgeted));
     }
     if (count == 0) return fmt::format("{} populations, each with room for the job", populations.size());
     auto found = fmt::format("{}{} populations are capped: {}",
                              count == populations.size() ? "all " : fmt::format("{} of ", count),
                              populations.size(), capped);
+    const auto* note = resumed ? kResumed : "";
     if (count == populations.size() || job.Records()->store.capped == jobs::CappedDeposits::kEnd)
-      throw BudgetError(found + ": spend less by the job, or leave such deposits out: data.capped");
-    return found;
+      throw BudgetError(found + ": spend less by the job, or leave such deposits out: data.capped" + note);
+    return found + note;
   });
 }
 

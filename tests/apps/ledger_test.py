@@ -311,10 +311,9 @@ class Ledger(ProgramTest):
         self.assertIn(f"tiny, unit record, neighbours replaced, run {run}", text)
         self.assertIn("note     units or neighbours of the jobs differ: the epsilon together is for data sets that are neighbours in all", text)
 
-    def test_check_says_that_a_stopped_run_is_asked_for_less(self):
-        self.prepare(50, None, None)
-        steps = "steps = 5000\ncheckpoint_every = 100"
-        parties = self.start_parties((r"steps = 6", steps))
+    def stop_a_run(self):
+        """Stops job-1.toml, of 5,000 steps, behind its first checkpoint."""
+        parties = self.start_parties((r"steps = 6", "steps = 5000\ncheckpoint_every = 100"))
         progress = self.folder / "r1-0/progress.csv"
         deadline = time.monotonic() + PATIENCE
         while not (progress.exists() and progress.read_text().count("\n") > 110):
@@ -322,13 +321,31 @@ class Ledger(ProgramTest):
             time.sleep(0.01)
         parties[1].kill()
         self.finish(parties)
+
+    def check_ledger(self, job, told):
+        """The ledger refuses the job; whether it is told that a stopped run of it would be asked for less."""
+        result = self.run_program("check", "--config", "d/party-0/party.toml", "--job", job, "--wait", "50ms")
+        self.assertEqual(result.returncode, 5, result.stdout)
+        self.assertIn("fail  ledger: ", result.stdout)
+        self.assertEqual("is asked only for what it has not spent yet, where --resume goes on with it" in result.stdout, told)
+        return result.stdout
+
+    def test_check_says_that_a_stopped_run_is_asked_for_less(self):
+        self.prepare(50, None, None)
+        self.stop_a_run()
         self.set_cap(0, 1.2 * self.show(0)["epsilon_insider"])
         self.write("other.toml", (self.folder / "job-1.toml").read_text().replace("5000", "5001"))
-        for job, told in (("job-1.toml", True), ("other.toml", False)):
-            result = self.run_program("check", "--config", "d/party-0/party.toml", "--job", job, "--wait", "50ms")
-            self.assertEqual(result.returncode, 5, result.stdout)
-            self.assertIn("fail  ledger: ", result.stdout)
-            self.assertEqual("is asked only for what it has not spent yet, where --resume goes on with it" in result.stdout, told)
+        self.check_ledger("job-1.toml", told=True)
+        self.check_ledger("other.toml", told=False)
+
+    def test_check_says_nothing_of_that_where_the_ledger_is_closed(self):
+        self.prepare(100, None, None)
+        config = self.folder / "d/party-0/party.toml"
+        config.write_text(config.read_text() + 'mode = "closed"\n')
+        job = self.write("job-1.toml", TINY_JOB.replace("steps = 6", "steps = 5000\ncheckpoint_every = 100"))
+        self.succeed("ledger", "enter", "--config", config, "--job", job)
+        self.stop_a_run()
+        self.assertIn("found no entry for all of job tiny", self.check_ledger(job, told=False))
 
     def test_check_tells_beforehand(self):
         self.prepare(0.5, None, None)

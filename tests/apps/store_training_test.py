@@ -382,6 +382,15 @@ class StoreTraining(StoreProgramTest):
         for process in processes:
             process.communicate(timeout=120)
         before = [self.ledger(party, "clinic")["epsilon_insider"] for party in range(3)]
+        # A check, which asks for a run that begins, says so where this is too much; not of another job.
+        self.set_caps((20, 1.2 * before[1], 20))
+        text = (self.folder / "job.toml").read_text()
+        self.write("other.toml", text.replace("steps = 400", "steps = 401"))
+        for job, told in (("job.toml", True), ("other.toml", False)):
+            checked = self.run_program("check", "--config", "d/party-1/party.toml", "--job", job, "--wait", "100ms").stdout
+            self.assertRegex(checked, r"(?m)^fail  ledgers of owners: .*expected at most the cap")
+            self.assertEqual("is asked only for what it has not spent yet, where --resume goes on with it" in checked, told)
+        self.set_caps((20, 20, 20))
         for code, output, error in self.train("--resume"):
             self.assertEqual((code, error), (0, ""), output)
         record = json.loads((self.folder / "r2/record.json").read_text())
