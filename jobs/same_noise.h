@@ -16,10 +16,11 @@ namespace trefoil::jobs {
 /// `events` are what the job charges; `numbers` whole numbers that the noise is drawn by besides, as a
 /// sensitivity in lattice units. Both are public. `ranks`: of a job that several machines of a party run, all
 /// of which call this; null where there is one. All compare theirs with rank 0's, and rank 0 tells the peers
-/// its own once they have: it returns when all machines of all parties have the same, those above it, which
-/// send other parties nothing, when those of their party do.
+/// its own once they have: it returns when all machines of all parties have the same. Where machines of one
+/// party differ, its peers are told, and end as where the whole party has others.
 /// Cost:   RequireSameNoiseCost, of rank 0.
-/// Throws: ConfigError naming the party, or the rank, that has others; NetworkError, ProtocolError.
+/// Throws: ConfigError naming the party that has others, and at all machines of a party where these differ
+///         the first of them that does; NetworkError, ProtocolError.
 void RequireSameNoise(mpc::Context& party, const std::vector<dp::RecordedEvent>& events,
                       const std::vector<std::uint64_t>& numbers, mpc::Ranks* ranks = nullptr);
 [[nodiscard]] mpc::Cost RequireSameNoiseCost();

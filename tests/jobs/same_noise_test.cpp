@@ -165,6 +165,19 @@ sigma = 0.5
 delta = 1e-5
 )",
              kSigma, kOtherSigma},
+    NoisyJob{"ensemble-transfer", R"(
+[ensemble]
+owners = [4, 0, 3]
+queries = 12
+features = 2
+lambda = 0.1
+steps = 20
+noise = "published"
+[privacy]
+epsilon = 4.0
+delta = 1e-5
+)",
+             "epsilon = 4.0", "epsilon = 4.00000095367431640625"},
     NoisyJob{"classifier-average", R"(
 [data]
 name = "x"
@@ -269,16 +282,46 @@ TEST(RequireSameNoise, ComparesEveryNumber) {
   }
 }
 
-/// Machines of one party may be of different make: where one draws otherwise no party goes on.
+/// Machines of one party may be of different make: where one draws otherwise no party goes on, and each says
+/// why, in place of losing the party that has it.
 TEST(RequireSameNoise, ComparesTheMachinesOfAParty) {
-  const auto ends = testing_support::EndsOfRanks(3, {3}, [](mpc::Context& party, mpc::Ranks& ranks) {
-    const bool odd = party.self() == 1 && ranks.rank() == 2;
-    RequireSameNoise(party, NoiseOf(odd ? 0.75 : 0.5), {7}, &ranks);
-    if (party.self() == 1 || ranks.rank() == 0) ADD_FAILURE() << "went on";
+  for (const int odd_rank : {1, 2}) {
+    const auto ends = testing_support::EndsOfRanks(3, {3}, [&](mpc::Context& party, mpc::Ranks& ranks) {
+      const bool odd = party.self() == 1 && ranks.rank() >= odd_rank;
+      RequireSameNoise(party, NoiseOf(odd ? 0.75 : 0.5), {7}, &ranks);
+      ADD_FAILURE() << "went on";
+    });
+    const auto error = [&](std::size_t rank, std::size_t party) {
+      return ErrorText<ConfigError>([&] { std::rethrow_exception(ends[rank][party]); });
+    };
+    for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+      EXPECT_EQ(error(rank, 1), "rank " + std::to_string(odd_rank) +
+                                    ": found other constants of the noise than rank 0, expected the same "
+                                    "program and libraries");
+    }
+    for (const std::size_t peer : {0, 2})
+      EXPECT_THAT(error(0, peer), HasSubstr("party 1 derived other constants of the noise"));
+  }
+}
+
+/// As above with machines of all parties: no two of them say the same.
+TEST(RequireSameNoise, ComparesTheMachinesOfEachParty) {
+  const auto ends = testing_support::EndsOfRanks(2, {3}, [](mpc::Context& party, mpc::Ranks& ranks) {
+    RequireSameNoise(party, NoiseOf(ranks.rank() == 1 ? 0.75 : 0.5), {7}, &ranks);
+    ADD_FAILURE() << "went on";
   });
-  EXPECT_EQ(
-      ErrorText<ConfigError>([&] { std::rethrow_exception(ends[2][1]); }),
-      "rank 2: found other constants of the noise than rank 0, expected the same program and libraries");
+  for (const auto& of_rank : ends) {
+    for (const auto& end : of_rank) EXPECT_THROW(std::rethrow_exception(end), ConfigError);
+  }
+}
+
+TEST(RequireSameNoise, PassesOnTheSameAtAllMachines) {
+  const auto ends = testing_support::EndsOfRanks(2, {3}, [](mpc::Context& party, mpc::Ranks& ranks) {
+    RequireSameNoise(party, NoiseOf(0.5), {7}, &ranks);
+  });
+  for (const auto& of_rank : ends) {
+    for (const auto& end : of_rank) EXPECT_FALSE(end);
+  }
 }
 
 }  // namespace

@@ -130,15 +130,16 @@ class ThreadRanks final : public mpc::Ranks {
   }
 
   void WaitForAll(std::unique_lock<std::mutex>& lock, Channel& channel) {
+    if (group_->aborted) throw NetworkError(-1, "a rank of this party has failed");
     const int turn = channel.turn;
     if (++channel.arrived == group_->count) {
       channel.arrived = 0;
       ++channel.turn;
       group_->changed.notify_all();
     }
-    const bool all = group_->changed.wait_for(lock, kPartyPatience,
-                                              [&] { return channel.turn != turn || group_->aborted; });
-    if (group_->aborted || !all) throw NetworkError(-1, "a rank of this party has failed");
+    group_->changed.wait_for(lock, kPartyPatience, [&] { return channel.turn != turn || group_->aborted; });
+    // Where all have come it is over, whatever befalls one of them since.
+    if (channel.turn == turn) throw NetworkError(-1, "a rank of this party has failed");
   }
 
   std::shared_ptr<Group> group_;
