@@ -56,7 +56,7 @@ Answers KnownAnswers(const InitJobOptions& options) {
 }
 
 [[noreturn]] void RefuseAnswer(const InitJobOptions& options, const std::string& key) {
-  throw ConfigError(fmt::format("{}: found an answer \"{}\" to no question", options.answers, key));
+  throw SessionEnd(fmt::format("{}: found an answer \"{}\" to no question", options.answers, key));
 }
 
 /// Before the first question, too: answers about a column that the table has not.
@@ -81,6 +81,25 @@ std::unique_ptr<jobs::Job> WriteJob(const fs::path& file, const std::string& tex
   }
 }
 
+/// Asks, and writes the job, until there is one: where answers that each are one give none together, as a label
+/// with missing values does, the last of them is asked for again.
+std::unique_ptr<jobs::Job> Draft(const InitJobOptions& options, const jobs::DraftSource& source,
+                                 Session& session) {
+  while (true) {
+    try {
+      const auto text = jobs::DraftJob(source, session, options.types);
+      if (const auto unused = session.Unused(); !unused.empty()) RefuseAnswer(options, unused.front());
+      return WriteJob(options.out, text, options.types);
+    } catch (const Session::Back&) {
+      session.Restart();
+    } catch (const SessionEnd&) {
+      throw;
+    } catch (const ConfigError& error) {
+      if (!session.TakeBack(error.what())) throw;
+    }
+  }
+}
+
 int InitJob(const InitJobOptions& options) {
   const fs::path out = options.out;
   const fs::path kept = options.out + ".answers";
@@ -96,9 +115,7 @@ int InitJob(const InitJobOptions& options) {
   const auto known = KnownAnswers(options);
   RequireColumns(options, known, source.table);
   Session session(std::cin, std::cout, known, options.yes);
-  const auto text = jobs::DraftJob(source, session, options.types);
-  if (const auto unused = session.Unused(); !unused.empty()) RefuseAnswer(options, unused.front());
-  const auto job = WriteJob(out, text, options.types);
+  const auto job = Draft(options, source, session);
   data::WriteFile(kept, session.AnswersToml());
   const auto epsilons = job->Epsilons();
   std::cout << fmt::format(
@@ -119,9 +136,11 @@ int InitJob(const InitJobOptions& options) {
 void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<InitJobOptions>();
   options->types = types;
-  auto* command = program.add_subcommand("init-job",
-                                         "Draft a job for a table by six questions. Nothing of its values or "
-                                         "rows gets into the job without a yes that says so");
+  auto* command =
+      program.add_subcommand("init-job",
+                             "Draft a job for a table by six questions; an answer \"back\" returns "
+                             "to the one before. Nothing of the table's values or rows gets into the "
+                             "job without a yes that says so");
   command
       ->add_option(
           "DATA", options->data,

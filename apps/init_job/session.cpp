@@ -46,33 +46,48 @@ std::string Session::Ask(const jobs::Question& question) {
     answer = question.proposal;
     unasked_.push_back(fmt::format("{} = {}: {}", question.setting, answer, question.text));
   } else if (!question.proposal.empty() && (question.agreed || yes_)) {
-    if (!question.agreed)
+    if (!question.agreed && !Repeats())
       out_ << fmt::format("{}\n  {}{}\n", question.text, Shown(question),
                           question.publishes ? " (becomes public)" : "");
     answer = question.proposal;
   } else {
-    answer = Prompt(question);
+    answer = Given(question);
   }
   Keep(question, answer);
   return answer;
 }
 
+/// The user's answer, of before where it stands.
+std::string Session::Given(const jobs::Question& question) {
+  if (!Repeats()) {
+    given_.push_back(Prompt(question));
+  }
+  return given_[repeated_++];
+}
+
 std::string Session::Prompt(const jobs::Question& question) {
+  if (!explained_) out_ << "(An answer \"back\" returns to the question before.)\n";
+  explained_ = true;
   out_ << question.text << '\n';
   const bool proposes = !question.proposal.empty();
   if (proposes && !question.yes_or_no)
-    out_ << (question.publishes ? fmt::format("  From the file: {}\n  yes: this becomes public. Or your own",
-                                              Shown(question))
-                                : fmt::format("  Enter: {}", Shown(question)));
+    out_ << (question.publishes
+                 ? fmt::format("  From the file: {}\n  yes: this becomes public{}", Shown(question),
+                               question.sole ? ", or there is no job" : ". Or your own")
+                 : fmt::format("  Enter: {}", Shown(question)));
   while (true) {
     out_ << (question.yes_or_no ? "  yes or no > " : " > ") << std::flush;
     std::string line;
     if (!std::getline(in_, line))
-      throw ConfigError(
+      throw SessionEnd(
           fmt::format("standard input: ended before the answer \"{}\", expected one (--yes takes proposals)",
                       question.key));
     const auto answer = Trimmed(line);
     const auto word = LowerCase(answer);
+    if (word == "back" && !given_.empty()) {  // before the first answer a column's name, say
+      given_.pop_back();
+      throw Back();
+    }
     if (question.yes_or_no && !word.empty()) return word;
     const bool agreed = question.publishes ? word == "yes" : word.empty() || answer == "yes";
     if (proposes && agreed && (word.empty() || !question.any_word)) return question.proposal;
@@ -80,7 +95,9 @@ std::string Session::Prompt(const jobs::Question& question) {
     const bool denied =
         proposes && !question.any_word && (word == "no" || word == "n" || word == "yes" || word == "y");
     if (!word.empty() && !denied) return answer;
-    if (denied)
+    if (denied && question.sole)
+      out_ << "  Without a yes to it there is no job: go back, or end here (Ctrl-C).\n";
+    else if (denied)
       out_ << "  Then an answer of your own, or an end here (Ctrl-C)."
            << (question.publishes ? " One that is this word can only stand in a file for --answers.\n"
                                   : "\n");
@@ -91,8 +108,24 @@ std::string Session::Prompt(const jobs::Question& question) {
 
 void Session::Refuse(const jobs::Question& question, const std::string& cause) {
   if (known_.contains(question.key) || yes_ || question.agreed || !question.setting.empty())
-    throw ConfigError(fmt::format("answer \"{}\": {}", question.key, cause));
+    throw SessionEnd(fmt::format("answer \"{}\": {}", question.key, cause));
+  given_.pop_back();
+  --repeated_;
   out_ << "  " << OneLine(cause) << '\n';
+}
+
+void Session::Restart() {
+  repeated_ = 0;
+  taken_.clear();
+  unasked_.clear();
+}
+
+bool Session::TakeBack(const std::string& cause) {
+  if (given_.empty()) return false;
+  given_.pop_back();
+  out_ << "  " << OneLine(cause) << '\n';
+  Restart();
+  return true;
 }
 
 void Session::Keep(const jobs::Question& question, const std::string& answer) {

@@ -16,6 +16,7 @@ struct Question {
   bool yes_or_no = false;  ///< whether the answers are yes and no
   bool any_word = false;   ///< whether else yes and no may be answers of the user's own, as a column's name
   bool publishes = false;  ///< whether the proposal tells of the file: it is taken on a yes only
+  bool sole = false;       ///< whether no other answer than the proposal gives a job
   bool agreed = false;     ///< whether the user has said yes to it already
   bool kept = true;        ///< whether the answer belongs in a file of answers
   /// The job file's key for it, where nobody is asked: the proposal, which tells nothing of the file, is
@@ -29,7 +30,7 @@ class Interview {
   virtual ~Interview() = default;
 
   /// The answer in full: where the user takes the proposal, the proposal. Throws ConfigError where there is
-  /// none to come.
+  /// none to come. An interview that is to begin again throws something of its own.
   [[nodiscard]] virtual std::string Ask(const Question& question) = 0;
   /// An answer that is none: says why. Throws ConfigError where no other will come.
   virtual void Refuse(const Question& question, const std::string& cause) = 0;

@@ -53,7 +53,8 @@ Question FormQuestion(const data::TableSketch& table) {
                               table.columns.size(), NamesOf(table),
                               table.form.query ? "" : " (Wrong? --header yes|no)"),
           .proposal = FormText(table.form),
-          .publishes = true};
+          .publishes = true,
+          .sole = true};
 }
 
 void AskForm(const Question& question, Interview& interview) {

@@ -403,7 +403,7 @@ class InitJob(ProgramTest):
         self.assertEqual((job["privacy"]["epsilon"], job["privacy"]["against"], job["release"]["to"]), (2, "insider", [0, 2]))
         # Enter is no yes, and no none of one's own: it is asked again, until the input ends.
         for start, line, cause, key in ((2, "", "Only yes makes it public.", "public"),
-                                        (3, "", "Only yes makes it public.", "file"), (3, "no", "an answer of your own", "file"),
+                                        (3, "", "Only yes makes it public.", "file"), (3, "no", "Without a yes to it there is no job", "file"),
                                         (12, "", "Only yes makes it public.", "name"), (12, "no", "an answer of your own", "name")):
             refused = self.talk("\n".join([*own[:start], line, line]) + "\n", "table.csv", "--out", "none.toml")
             self.assertEqual((refused.returncode, refused.stdout.count(cause)), (2, 2), refused.stdout)
@@ -441,6 +441,49 @@ class InitJob(ProgramTest):
         self.assertIn(f"From the file: {rare}\n", told.stdout)
         self.assertIn(f"  {rare} (becomes public)\n", self.succeed("init-job", "table.csv", "--out", "taken.toml", "--answers",
                                                                  "given.answers", "--yes"))
+
+    def test_goes_back_to_the_question_before(self):
+        self.table()
+        ways = {"list": (["c5", "one", "yes", "3", "outsider", "0"],
+                         ["c2", "all", "back", "back", "c5", "one", "yes", "2", "Back", "3", "insider", "back", "outsider", "0"]),
+                "each": (["c5", "all", "no", "yes", "low, high", "no", "ignore", "range 0 100", "yes", "yes", "", "yes", "study", "2", "", ""],
+                         ["c5", "all", "yes", "back", "no", "back", "no", "yes", "low, high", "no", "range 0 9", "back", "ignore",
+                          "c9", "back", "ignore", "range 0 100", "yes", "yes", "", "yes", "a b", "study", "2", "", ""])}
+        for name, (straight, winding) in ways.items():
+            files = {}
+            for lines in (straight, winding):
+                told = self.talk("\n".join(lines) + "\n", "table.csv", "--out", "job.toml")
+                self.assertEqual((told.returncode, told.stdout.count(" > "), told.stdout.count('"back" returns')), (0, len(lines), 1), told.stdout)
+                files[len(lines)] = [(self.folder / file).read_text() for file in ("job.toml", "job.toml.answers")]
+                self.assertEqual(told.stdout.count("Not asked"), 1)
+                for file in ("job.toml", "job.toml.answers"):
+                    (self.folder / file).unlink()
+            self.assertEqual(files[len(straight)], files[len(winding)], name)
+        # Before the first question there is none: a column may have the name.
+        told = self.talk("back\n", "table.csv", "--out", "none.toml")
+        self.assertIn('label: found "back", expected one of the columns', told.stdout)
+        # Known answers stay.
+        given = self.answers(epsilon="5", classes="low, high")
+        told = self.talk("c5\nall\nyes\nback\nyes\n\n1\n", "table.csv", "--out", "known.toml", "--answers", given)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(self.job("known.toml")["privacy"]["epsilon"], 5)
+
+    def test_asks_again_where_answers_give_no_job_together(self):
+        self.table("x,y,z\n" + "".join(f"{k % 9},{'?' if k % 7 == 0 else k % 2},{k % 3 % 2}\n" for k in range(60)), "gaps.csv")
+        told = self.talk("y\nz\nall\nyes\n\n\n\n", "gaps.csv", "--out", "gaps.toml")
+        self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 7), told.stderr)
+        self.assertIn('  label: column "y" has missing values, expected rows with a label only\n', told.stdout)
+        self.assertEqual(self.job("gaps.toml")["data"]["label"]["column"], "z")
+        self.table("".join(f"text{k},{k % 2}\n" for k in range(30)), "texts.csv")
+        told = self.talk("\nall\nyes\nno\nyes\nyes\ntext\n\nyes\nyes\n\n\n\n", "texts.csv", "--out", "texts.toml")
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        self.assertIn("  columns: found none beside the label to learn from", told.stdout)
+        self.assertEqual(self.job("texts.toml")["data"]["column"][0]["kind"], "text")
+        # What a file of answers says is no answer that could be asked for again.
+        given = self.answers(column_c1="number 0")
+        told = self.talk("\nall\nyes\n", "texts.csv", "--out", "none.toml", "--answers", given)
+        self.assertEqual(told.returncode, 2)
+        self.assert_one_error_line(told.stderr, 'answer "column c1": c1: found "number 0"')
 
     def test_takes_no_yes_or_no_for_an_answer_of_ones_own(self):
         self.table(name="yes.csv")
