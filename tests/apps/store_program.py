@@ -29,7 +29,7 @@ def table(rows):
 
 
 def model_weights(path):
-    """Two weights and the intercept of model.npz."""
+    """Weights and intercepts of a model.npz, as numbers in a row."""
     values = []
     with zipfile.ZipFile(path) as archive:
         for name in ("weights.npy", "bias.npy"):

@@ -12,6 +12,7 @@ import time
 import unittest
 import zipfile
 
+from store_program import model_weights
 from trefoil_program import PATIENCE, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
@@ -233,6 +234,26 @@ class Local(Training):
         self.assertIn('truncation = "exact"', (self.folder / "out/job.toml").read_text().replace("'", '"'))
         models = {(self.folder / f"out/party-{i}/out/model.npz").read_bytes() for i in PARTIES}
         self.assertEqual(len(models), 1)
+
+    def test_trains_with_fewer_bits_of_rows_and_errors(self):
+        """Every record in every step, and next to no noise: models differ by roundings alone."""
+        job = TINY_JOB.replace("expected_batch = 90", "expected_batch = 900").replace("sigma = 2.0", "sigma = 0.001")
+        job = job.replace("[privacy]", 'comparison = "bulk"\n[privacy]')  # not by what links happen to take
+        fewer = ("--set", "features.fraction_bits=8", "--set", "training.error_fraction_bits=10")
+        whole, sent = [], {}
+        for sampling, batch in (("full", ""), ("public", "max_batch_per_owner = 300")):
+            text = job.replace("max_batch_per_owner = 100", batch).replace("[privacy]", f'[privacy]\nsampling = "{sampling}"')
+            path = self.write(f"{sampling}.toml", text)
+            for bits in ((), fewer):
+                out = sampling + ("-fewer" if bits else "")
+                self.succeed("local", "--job", path, "--out", out, *bits)
+                found = model_weights(self.folder / out / "model.npz")
+                sent[out] = self.summary(out)["bytes_sent"]
+                whole = whole or found
+                # Weights of up to 1.7 moved by 0.04 by the errors' bits, 0.0003 without.
+                self.assertLess(max(abs(one - other) for one, other in zip(found, whole, strict=True)), 0.08 if bits else 0.003, out)
+            self.assertLess(sent[f"{sampling}-fewer"], sent[sampling])
+        self.assertGreater(max(map(abs, whole)), 1)
 
     def test_the_saved_job_runs_again(self):
         self.succeed("local", "--job", self.job, "--out", "out", "--set", "training.steps=2", "--set", "name=again")

@@ -406,6 +406,26 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithClippedErrorsOfFewerBits) {
   }
 }
 
+// Of rows that are shared once for all steps.
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithFewerBitsOfPublicAndFullBatches) {
+  for (const auto sampling : {Sampling::kPublic, Sampling::kFull}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.sampling = sampling;
+    if (sampling == Sampling::kFull) settings.expected_batch = 120;
+    settings.row_fraction_bits = 8;
+    const StepPlan rows = MakeStepPlan(settings, GetParam());
+    EXPECT_TRUE(HasNarrowRows(rows));
+    CompareWithIntegers(rows);
+    settings.error_fraction_bits = 9;
+    settings.max_record_weight = 1.3;
+    const StepPlan both = MakeStepPlan(settings, GetParam());
+    EXPECT_TRUE(HasNarrowRows(both));
+    CompareWithIntegers(both);
+    settings.momentum = 0.9;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  }
+}
+
 TEST(WholeRows, AreRefusedOfABatchOfNarrowOnes) {
   Batch batch;
   batch.x = mpc::FixedShare(mpc::ArithShare::Zero(2, 3), 16);

@@ -230,10 +230,9 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
       settings.comparison = form;
       settings.steps = 3;
       settings.momentum = form == protocols::Form::kBulk ? 0.5 : 0;
-      if (sampling == Sampling::kOwnerPoisson) {
-        settings.row_fraction_bits = 8;
-        settings.error_fraction_bits = 10;
-      }
+      ExpectStepsAsPlanned(settings, form);
+      settings.row_fraction_bits = 8;
+      settings.error_fraction_bits = 10;
       ExpectStepsAsPlanned(settings, form);
     }
   }

@@ -46,6 +46,28 @@ delta = 1e-5
 clip = 1
 )";
 
+constexpr const char* kVerticalJob = R"(version = 1
+type = "dpsgd"
+name = "parts"
+[data]
+name = "parts"
+format = "csv"
+partition = "vertical"
+rows = [20, 20, 20]
+classes = 2
+label = { column = "y", values = ["n", "y"], party = 2 }
+column = [{ name = "id", kind = "key" }, { name = "a", party = 0 }, { name = "b", party = 1 }, { name = "c", party = 2 }]
+[training]
+steps = 5
+expected_batch = 12
+learning_rate = 1
+[privacy]
+sigma = 1.5
+delta = 1e-5
+clip = 1
+sampling = "public"
+)";
+
 constexpr const char* kStandardiseJob = R"(version = 1
 type = "dpsgd"
 name = "ages"
@@ -476,6 +498,9 @@ TEST(RowBitsJob, RefusesWhatHasWholeRowsAndMoreBitsThanAllElse) {
   EXPECT_NO_THROW((void)ReadTargets(kTargetJob, {"features.fraction_bits=9", "privacy.sampling=\"public\""}));
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadTargets(kStoreJob, {"features.fraction_bits=9"}); }),
               HasSubstr("features.fraction_bits: found it, expected none with data.source \"store\""));
+  EXPECT_NO_THROW((void)ReadTargets(kVerticalJob));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadTargets(kVerticalJob, {"features.fraction_bits=9"}); }),
+              HasSubstr("features.fraction_bits: found it, expected none with data.partition \"vertical\""));
   EXPECT_THAT(refusal({"training.clipping=\"published\""}), HasSubstr("training.clipping \"published\""));
   EXPECT_THAT(refusal({"fraction_bits=8"}), HasSubstr("at most 8, which fraction_bits is"));
   EXPECT_THAT(refusal({"features.fraction_bits=3"}), HasSubstr("4"));
@@ -508,6 +533,9 @@ TEST(ErrorBitsJob, RefusesWhatIsNotClippedAtAFixedClipOrHasWholeRowsAndMoreBitsT
   EXPECT_THAT(
       ErrorText<ConfigError>([&] { (void)ReadTargets(kStoreJob, {"training.error_fraction_bits=9"}); }),
       HasSubstr("training.error_fraction_bits: found it, expected none with data.source \"store\""));
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(kVerticalJob, {"training.error_fraction_bits=9"}); }),
+      HasSubstr("training.error_fraction_bits: found it, expected none with data.partition \"vertical\""));
   EXPECT_THAT(refusal({"model.hidden=[4]"}), HasSubstr("expected none with model.hidden"));
   for (const std::string clipping : {"published", "examples"})
     EXPECT_THAT(refusal({"training.clipping=\"" + clipping + "\""}),
