@@ -206,7 +206,7 @@ void AverageJob::RequireClassifiable() const {
   const auto root = std::sqrt(static_cast<double>(plan_.shape.weights));
   RequireLogitsInRing(root * plan_.largest_sum / static_cast<double>(job().owners.all()),
                       job().schema.features.row_norm, job().schema.fraction_bits);
-  RequireClassifier(*Model());
+  RequireClassifier(*Model(), "features.row_norm");
 }
 
 /// The average as a column, with a bias in any case.

@@ -79,10 +79,17 @@ void SetThreshold(ModelSchema& schema, double threshold, const char* key) {
   schema.classifier.threshold = threshold;
 }
 
-void RequireClassifier(const ModelSchema& schema) {
-  // Links decide by which form they classify.
-  for (const auto form : {protocols::Form::kBulk, protocols::Form::kLatency})
-    (void)ml::MakeStepPlan(schema.classifier, form);
+void RequireClassifier(const ModelSchema& schema, const char* row_norm_key) {
+  try {
+    // Links decide by which form they classify.
+    for (const auto form : {protocols::Form::kBulk, protocols::Form::kLatency})
+      (void)ml::MakeStepPlan(schema.classifier, form);
+  } catch (const ConfigError&) {  // which may name keys of a training: LinearModelSchema() makes them up
+    throw ConfigError(fmt::format(
+        "release.to: found [], expected a party, or fewer fraction_bits than {} or a smaller {} than {}: no "
+        "prediction could be made by the model's shares",
+        schema.records.fraction_bits, row_norm_key, schema.records.features.row_norm));
+  }
 }
 
 void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {

@@ -33,9 +33,10 @@ struct ModelSchema {
 /// classes, or a student of PATE.
 void SetThreshold(ModelSchema& schema, double threshold, const char* key);
 
-/// For a model that stays in shares, before anything is charged for it: throws ConfigError naming the key by
-/// which no program would take its shares for predictions.
-void RequireClassifier(const ModelSchema& schema);
+/// For a linear model that stays in shares, before anything is charged for it: throws ConfigError naming
+/// release.to, and the keys that matter, where no program would take its shares for predictions.
+/// `row_norm_key`: the job's key for the rows' norm.
+void RequireClassifier(const ModelSchema& schema, const char* row_norm_key);
 
 /// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in
 /// lattice units, could give logits beyond the ring.

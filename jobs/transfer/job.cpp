@@ -106,7 +106,7 @@ void TransferJob::RequireClassifiable() const {
                                : kDeviations * sigma_ * sensitivity * std::sqrt(1.5 * dimensions);
   RequireLogitsInRing(std::ldexp(plan_.largest_weight, job().settings.fraction_bits) + noise,
                       job().settings.row_norm, job().settings.fraction_bits);
-  RequireClassifier(*Model());
+  RequireClassifier(*Model(), "ensemble.row_norm");
 }
 
 std::string TransferJob::NoiseTitle() const {

@@ -260,8 +260,9 @@ class Average(KeptModelTest):
             ("average.lambda: found 1e-12, expected a larger one", "--set", "average.lambda=1e-12"),
             ("features.row_norm: found 9e-08, expected more than average.lambda times 2^-20", "--set",
              "features.row_norm=9e-8"),
-            ("features.row_norm: found 1025, expected above 0, at most 1024", "--set", "features.row_norm=1025.0", "--set",
-             "average.lambda=1e4", "--set", "release.to=[]"),
+            *((f"release.to: found [], expected a party, or fewer fraction_bits than 20 or a smaller features.row_norm than {norm}: "
+               "no prediction could be made", "--set", f"features.row_norm={norm}.0", "--set", "average.lambda=1e4", "--set",
+               "release.to=[]") for norm in (128, 1025)),
             ("did you mean average.lambda", "--set", "average.lamda=1"),
         ):
             with self.subTest(text):

@@ -173,6 +173,8 @@ class Transfer(KeptModelTest):
             (2, "one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1.0"),
             (2, "ensemble.lambda: found 0.01, expected a larger one", "--set", "ensemble.lambda=0.01"),
             (2, "ensemble.row_norm: found 3e-06, expected more than 2^-18", "--set", "ensemble.row_norm=3e-6"),
+            (2, "release.to: found [], expected a party, or fewer fraction_bits than 18 or a smaller ensemble.row_norm than 1023: no "
+             "prediction", "--set", "ensemble.row_norm=1023.0", "--set", "ensemble.lambda=1e5", "--set", "release.to=[]"),
             (2, "ensemble.labels: found \"soft\"", "--set", "ensemble.labels=soft"),
             (2, "privacy.sigma: only ensemble.noise \"gaussian\" has it", "--set", "ensemble.noise=published"),
             (2, "ensemble.noise: found \"laplace\"", "--set", "ensemble.noise=laplace"),
