@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/secrets/sha256.h"
@@ -97,6 +98,13 @@ VectorCalls Job::CallsOfProgram() const {
 }
 
 void Job::TakeVectorsOf(VectorProgram& /*program*/) { (void)CallsOfProgram(); }
+
+const RecordSchema* Job::Deposited() const { return IsOnDeposits(*this) ? Records() : nullptr; }
+
+void Job::UseChecks(DepositChecks checks) {
+  Require(Deposited() != nullptr, "Job::UseChecks: a job on deposits");
+  checks_ = std::move(checks);
+}
 
 bool Job::WantsStore() const { return IsOnDeposits(*this); }
 

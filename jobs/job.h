@@ -283,6 +283,12 @@ class Job {
   /// outlives the job. Throws as CallsOfProgram.
   virtual void TakeVectorsOf(VectorProgram& program);
 
+  /// The rows that owners deposit for it, as it declares them; null where its rows come from no store, or it
+  /// is a prediction and UseModelOf has not said which rows its model takes.
+  [[nodiscard]] virtual const RecordSchema* Deposited() const;
+  /// Tells Plan() what the checks of its deposits cost, which it else leaves out. Pre: Deposited().
+  void UseChecks(DepositChecks checks);
+
   /// Whether its rows come from a store: what its records are, or what it predicts.
   [[nodiscard]] virtual bool WantsStore() const;
   /// Those rows, where WantsStore(); before Inputs. `records` outlive the job. Throws
@@ -314,6 +320,14 @@ class Job {
   /// For an audit: the job with so many canaries beside its records (jobs/canaries.h). Throws ConfigError
   /// where the job's type, or this job, cannot be audited.
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
+
+ protected:
+  /// For Plan(): what a session on deposits does when it takes them. Of one deposit, without cost, before
+  /// UseChecks.
+  [[nodiscard]] const DepositChecks& checks() const { return checks_; }
+
+ private:
+  DepositChecks checks_{.deposits = 1};
 };
 
 /// JobType::schema of a type with the settings `S`; with the keys of its records where it may have none.

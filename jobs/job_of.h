@@ -24,8 +24,11 @@ class JobOf : public Job {
 
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const final {
     const auto cost = Cost();
-    JobPlan plan{
-        .events = Events(), .forms = {PlanRun(cost, "", link)}, .apart = cost.apart, .memory = cost.memory};
+    JobPlan plan{.events = Events(),
+                 .forms = {PlanRun(cost, "", link)},
+                 .apart = cost.apart,
+                 .before = BeforeText(cost, link),
+                 .memory = cost.memory};
     for (std::size_t party = 0; party < net::kParties; ++party)
       plan.disk.at(party) = kBytesOfSmallFiles + cost.results.at(party);
     return plan;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "deposit/make_deposit.h"
+#include "deposit/on_shares/planned_checks.h"
 #include "dp/record/json_number.h"
 #include "jobs/advice.h"
 #include "jobs/job.h"
@@ -32,6 +33,7 @@ struct PlanOptions {
   std::optional<double> rtt_ms;
   std::optional<double> mbit;
   std::optional<double> speed;
+  std::optional<std::int64_t> deposits;
   int ranks = 1;
   bool json = false;
   jobs::JobTypes types;
@@ -93,8 +95,25 @@ std::optional<std::array<std::uint64_t, net::kParties>> DepositBytes(const jobs:
   return deposit::FileBytes(deposit::LayoutOf(*records), *rows);
 }
 
+/// What `job` is told of the checks of its deposits; nothing where it has none, or they are not known.
+std::optional<jobs::DepositChecks> UseChecks(jobs::Job& job, std::optional<std::int64_t> deposits) {
+  if (deposits && !job.WantsStore())
+    throw ConfigError("--deposits: found with a job whose rows are no deposits, expected one on deposits");
+  if (job.Deposited() == nullptr) return {};
+  auto checks = deposit::PlannedChecks(*job.Deposited(), deposits);
+  job.UseChecks(checks);
+  return checks;
+}
+
+std::string ChecksText(const jobs::DepositChecks& checks) {
+  return fmt::format(
+      "Counted as part of it: the checks of {} deposits of {} rows each. This is assumed (--deposits): a run "
+      "costs\nthat if it finds as many and as large ones, and more or less with others\n",
+      checks.deposits, checks.rows);
+}
+
 Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised,
-              int ranks) {
+              const std::optional<jobs::DepositChecks>& checks, int ranks) {
   Json json{{"job", job.name()}, {"job_hash", jobs::HashOf(job)}};
   if (ranks > 1) json["ranks"] = ranks;
   if (promised) {
@@ -117,6 +136,7 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
                                         {"bytes_sent", Max(run.step->bytes_sent())},
                                         {"bytes_offline", Max(run.step->bytes_offline())}});
   }
+  if (checks) json["assumed_deposits"] = {{"deposits", checks->deposits}, {"rows", checks->rows}};
   const auto memory = MemoryOf(plan);
   if (const auto bytes = DepositBytes(job)) json["deposit_bytes"] = *bytes;
   json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
@@ -125,7 +145,7 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
 }
 
 std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised,
-                     int ranks) {
+                     const std::optional<jobs::DepositChecks>& checks, int ranks) {
   auto text = fmt::format("Plan of job {}: {}; nothing was run.\n\n", job.name(), job.Title());
   text += (promised ? ToText(promised->statement) : job.Covered() + '\n') + '\n';
   if (ranks > 1)
@@ -141,7 +161,10 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan, const std:
   for (const auto& run : plan.forms) {
     if (run.chosen) text += ToText(run);
   }
+  if (checks) text += ChecksText(*checks);
   if (!plan.sizes.empty()) text += plan.sizes + '\n';
+  if (!plan.before.empty())
+    text += fmt::format("Before the session, and not counted in its time: {}\n", plan.before);
   if (!plan.apart.empty()) text += fmt::format("Not counted in any time: {}\n", plan.apart);
   const auto memory = MemoryOf(plan);
   text += memory ? jobs::MemoryText(*memory)
@@ -158,12 +181,13 @@ int RunPlan(const PlanOptions& options) {
   if (!options.model_job.empty())
     job->UseModelOf(*jobs::ReadJob(options.model_job, {}, options.types), options.model_job);
   job->UseRanks(options.ranks);
+  const auto checks = UseChecks(*job, options.deposits);
   const auto plan = job->Plan(link);
   const auto promised = PromisedBy(*job, plan.events);
   if (options.json) {
-    std::cout << PlanJson(*job, plan, promised, options.ranks).dump(2, ' ', true) << '\n';
+    std::cout << PlanJson(*job, plan, promised, checks, options.ranks).dump(2, ' ', true) << '\n';
   } else {
-    std::cout << PlanText(*job, plan, promised, options.ranks);
+    std::cout << PlanText(*job, plan, promised, checks, options.ranks);
   }
   return kDone;
 }
@@ -194,6 +218,9 @@ void AddPlan(CLI::App& program, Action& action, jobs::JobTypes types) {
           "With these: how many times as fast as the machine of docs/reference/performance.md (1) the "
           "parties compute; planned over measured time of a short run with trefoil local")
       ->check(CLI::Range(0.01, 100.0));
+  command->add_option("--deposits", options->deposits,
+                      "Of a job on deposits: how many there are, whose checks are counted; its capacity is "
+                      "divided evenly among them (default: as many as its batches, or 3)");
   command
       ->add_option(
           "--ranks", options->ranks,

@@ -29,13 +29,14 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-constexpr std::size_t kMostDeposits = 100'000;
-
 /// What a party said of what it is about to use: the study's id, then its deposits', a line each.
 struct Listed {
   std::string study;
   std::set<std::string> deposits;
 };
+
+/// Of an id in hexadecimal.
+constexpr std::size_t kBytesOfALine = 2 * sizeof(Hash) + 1;
 
 std::string TextOfLists(const Hash& study, const std::vector<Hash>& ids) {
   std::string text = ToHex(study) + "\n";
@@ -45,11 +46,11 @@ std::string TextOfLists(const Hash& study, const std::vector<Hash>& ids) {
 
 /// Reads what TextOfLists() makes; nothing where the text is anything else.
 std::optional<Listed> ParseLists(const std::string& text) {
-  constexpr std::size_t kDigits = 2 * sizeof(Hash);
+  constexpr std::size_t kDigits = kBytesOfALine - 1;
   if (text.empty()) return {};
   Listed listed;
-  for (std::size_t begin = 0; begin < text.size(); begin += kDigits + 1) {
-    const auto line = text.substr(begin, kDigits + 1);
+  for (std::size_t begin = 0; begin < text.size(); begin += kBytesOfALine) {
+    const auto line = text.substr(begin, kBytesOfALine);
     if (line.find_first_not_of("0123456789abcdef") != kDigits || line.back() != '\n') return {};
     if (begin == 0) {
       listed.study = line.substr(0, kDigits);
@@ -93,6 +94,11 @@ ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const Arith
   return SideBySide(features, Columns(block, layout.features, 1 + layout.label_words));
 }
 
+/// Of each block but the last.
+Index RowsAtATime(const RowLayout& layout, Index numbers_at_a_time) {
+  return std::max<Index>(jobs::kFewestCheckedRows, numbers_at_a_time / static_cast<Index>(layout.numbers()));
+}
+
 /// Whether all rows of a deposit are as BoundsOf() says. visit(first, rows) gets each block, lifted, before
 /// that is known; `first` is the number of its first row.
 template <typename Visit>
@@ -101,8 +107,7 @@ bool CheckBlocks(mpc::Context& party, const jobs::RecordSchema& records, const O
   const auto layout = LayoutOf(records);
   const auto bounds = BoundsOf(records);
   const auto all = static_cast<Index>(deposit.header.capacity);
-  const Index rows_at_a_time =
-      std::max<Index>(jobs::kFewestCheckedRows, numbers_at_a_time / static_cast<Index>(layout.numbers()));
+  const Index rows_at_a_time = RowsAtATime(layout, numbers_at_a_time);
   DepositRows rows(layout, party.self(), deposit);
   std::optional<BoolShare> faulty;  // one plane for each block
   for (Index first = 0; first < all; first += rows_at_a_time) {
@@ -131,12 +136,12 @@ protocols::RowBounds BoundsOf(const jobs::RecordSchema& records) {
 std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::vector<Hash> ids) {
   std::sort(ids.begin(), ids.end());
   Require(std::adjacent_find(ids.begin(), ids.end()) == ids.end(), "AgreeOnDeposits: each deposit once");
-  if (ids.size() > kMostDeposits)
+  if (ids.size() > static_cast<std::size_t>(kMostDeposits))
     throw ConfigError(
         fmt::format("found {} deposits, expected at most {}: trefoil store set-aside leaves out "
                     "those that the three do not want to use",
                     ids.size(), kMostDeposits));
-  const std::size_t limit = (2 * sizeof(Hash) + 1) * (kMostDeposits + 1);
+  const std::size_t limit = kBytesOfALine * (static_cast<std::size_t>(kMostDeposits) + 1);
   const auto texts = protocols::ExchangeTexts(party, TextOfLists(study, ids), limit);
   std::array<Listed, net::kParties> lists;
   for (std::size_t k = 0; k < lists.size(); ++k) {
@@ -152,6 +157,11 @@ std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::v
   return ids;
 }
 
+mpc::Cost AgreeOnDepositsCost(std::int64_t deposits) {
+  const auto bytes = kBytesOfALine * static_cast<std::uint64_t>(1 + deposits);
+  return protocols::ExchangeTextsCost({bytes, bytes, bytes});
+}
+
 std::optional<ArithShare> CheckedRows(mpc::Context& party, const jobs::RecordSchema& records,
                                       const OpenedDeposit& deposit, Index numbers_at_a_time) {
   const auto rows = static_cast<Index>(deposit.header.capacity);
@@ -163,6 +173,27 @@ std::optional<ArithShare> CheckedRows(mpc::Context& party, const jobs::RecordSch
   };
   if (!CheckBlocks(party, records, deposit, numbers_at_a_time, keep)) return std::nullopt;
   return ArithShare(std::move(own), std::move(next));
+}
+
+ml::SessionPart CheckedRowsCost(const jobs::RecordSchema& records, Index rows, Index numbers_at_a_time) {
+  const auto layout = LayoutOf(records);
+  const auto bounds = BoundsOf(records);
+  const Index rows_at_a_time = RowsAtATime(layout, numbers_at_a_time);
+  ml::SessionPart part;
+  Index blocks = 0;
+  for (Index first = 0; first < rows; first += rows_at_a_time) {
+    const Index count = std::min(rows_at_a_time, rows - first);
+    const auto lifted =
+        Then(protocols::RequireSharesOfOneCost(), protocols::LiftCost(count * bounds.features));
+    const auto seen = Then(protocols::FaultyRowsCost(bounds, count), protocols::AnyItemCost(count));
+    part.messages = Then(part.messages, Then(lifted, seen));
+    part.work.comparison_seconds += protocols::FaultyRowsSeconds(bounds, count);
+    ++blocks;
+  }
+  part.messages =
+      Then(Then(part.messages, protocols::AnyPlaneCost(blocks, 1)), protocols::RevealBitsCost(1, 1));
+  part.work.elements = static_cast<double>(rows) * static_cast<double>(layout.numbers());
+  return part;
 }
 
 bool AreRows(mpc::Context& party, const jobs::RecordSchema& records, const OpenedDeposit& deposit,

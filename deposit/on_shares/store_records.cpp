@@ -77,6 +77,12 @@ constexpr char kSpentByThis = '2';
 
 }  // namespace
 
+mpc::Index CheckedAtOnce(const jobs::RecordSchema& records) {
+  if (!records.store.memory) return kCheckedAtOnce;
+  return std::min(kCheckedAtOnce,
+                  static_cast<mpc::Index>(jobs::RowMemory(records) / 2 / jobs::kBytesOfACheckedNumber));
+}
+
 /// What becomes of deposits, for summary.json and for the operator.
 struct StoreRecords::DepositFates {
   nlohmann::ordered_json used = nlohmann::ordered_json::array();
@@ -308,8 +314,6 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
   std::set<jobs::Population> populations;
   std::vector<OpenedDeposit> kept;
   const auto on_disk = DiskForRows();
-  const auto checked_at_once = std::min(
-      kCheckedAtOnce, static_cast<mpc::Index>(jobs::RowMemory(records_) / 2 / jobs::kBytesOfACheckedNumber));
   for (const auto& id : ids) {
     const auto& one = deposits.at(id);
     if (jobs::IsToPredict(records_.store.purpose) && !SealingKeyOf(one.header.owner)) {
@@ -327,7 +331,7 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
       if (passes) kept.push_back(std::move(opened));
     } else if (on_disk) {
       const auto before = on_disk->additions();
-      passes = AreRows(party, study_.records, opened, checked_at_once,
+      passes = AreRows(party, study_.records, opened, CheckedAtOnce(records_),
                        [&](const mpc::ArithShare& rows) { on_disk->Add(rows); });
       if (!passes) on_disk->TakeBack(before);
     } else if (auto rows = CheckedRows(party, study_.records, opened)) {

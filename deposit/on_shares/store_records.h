@@ -12,6 +12,9 @@
 
 namespace trefoil::deposit {
 
+/// Numbers of rows that StoreRecords::Share checks at once.
+[[nodiscard]] mpc::Index CheckedAtOnce(const jobs::RecordSchema& records);
+
 /// The deposits in a party's store that a job is about: all of the study and purpose that it names which were
 /// not withdrawn, and which this party has not set aside. All three parties must have the same ones. Each is
 /// checked on shares (CheckedRows); one that does not pass is left out at all three, and named. A deposit of
@@ -27,11 +30,12 @@ class StoreRecords final : public jobs::SharedRecords {
   /// DataError where there is no deposit, or a damaged one.
   [[nodiscard]] std::string Load(const jobs::RecordSchema& records) override;
   [[nodiscard]] std::vector<jobs::Population> Populations() override;
-  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, a round
-  /// with a byte a deposit, and CheckedRows of each that is not capped; of batches another such round, a
-  /// Barrier, and AreRows. Throws as these, and ConfigError or DataError at all three where the rows are more
-  /// than the job's capacity, or batches more than its deposits, or no deposit passes; BudgetError likewise
-  /// where a deposit is capped and the job does not leave such out.
+  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: PlannedChecks, of all
+  /// deposits that are not left out before: AgreeOnDeposits, a round with a byte a deposit, and CheckedRows
+  /// of each that is not capped; of batches another such round, a Barrier, and AreRows. Throws as these, and
+  /// ConfigError or DataError at all three where the rows are more than the job's capacity, or batches more
+  /// than its deposits, or no deposit passes; BudgetError likewise where a deposit is capped and the job does
+  /// not leave such out.
   ///
   /// With data.memory the rows lie sealed in the store's folder as long as what is returned lives. Throws
   /// std::runtime_error where they cannot be written.

@@ -69,6 +69,7 @@ class Job {
     std::array<std::uint64_t, 3> bytes_sent{};  ///< by each party, what is sent ahead included
   };
   /// In each form that the job allows; nothing where the costs depend on a model that the job does not name.
+  /// On deposits without their checks, as a job does not say how many deposits there are.
   [[nodiscard]] std::vector<Cost> PlannedCosts() const;
 
   /// Throws ConfigError where no program can bring the job's vectors.

@@ -17,6 +17,7 @@
 #include "jobs/records/owner_warnings.h"
 #include "jobs/same_noise.h"
 #include "jobs/statement/bound_text.h"
+#include "ml/clear/logistic_regression.h"
 #include "ml/noise/average_noise.h"
 #include "ml/on_shares/average_plan.h"
 #include "mpc/fixed_point.h"
@@ -110,7 +111,7 @@ std::string AverageJob::Uncovered() const {
 
 JobCost AverageJob::Cost() const {
   const auto& shape = plan_.shape;
-  JobCost cost{.apart = "the owners' training"};
+  JobCost cost;
   cost.session.Add(RequireSameNoiseCost());
   cost.session.Add(job().as_published() ? ml::PublishedClassifierSumCost(shape)
                                         : ml::NoisyClassifierSumCost(shape));
@@ -124,10 +125,15 @@ JobCost AverageJob::Cost() const {
   const auto noises =
       static_cast<double>(job().as_published() ? most : static_cast<Index>(shape.min_sizes.size()));
   const auto weights = static_cast<double>(shape.weights);
-  cost.work.draws = noises * weights;
+  const auto& rows = job().schema.data.rows;
+  // One party's owners after one another, each as long as the solver may take.
+  cost.work = {.draws = noises * weights,
+               .clear_seconds = ml::FitLogisticSeconds(*std::max_element(rows.begin(), rows.end()),
+                                                       TrainedFeatures(job().schema), job().solver,
+                                                       job().schema.features.row_norm)};
   for (std::size_t party = 0; party < net::kParties; ++party) {
-    const auto rows = static_cast<double>(job().schema.data.rows.at(party));
-    cost.memory.at(party) = rows * static_cast<double>(TrainedFeatures(job().schema)) * sizeof(float) +
+    cost.memory.at(party) = static_cast<double>(rows.at(party)) *
+                                static_cast<double>(TrainedFeatures(job().schema)) * sizeof(float) +
                             kBytesOfShare * (noises + 1) * weights;
   }
   cost.results = AtReceivers(weights * sizeof(double));

@@ -42,15 +42,6 @@ std::string LinkLine(const protocols::Link& link, protocols::Form form) {
                      2e3 * link.message_seconds, 8e-6 * link.bytes_per_second, protocols::NameOf(form));
 }
 
-/// What is compared before deposits are taken, added to what is planned.
-void AddComparison(PlannedRun& run, const std::optional<protocols::Link>& link) {
-  const auto cost = RequireSameNoiseCost();
-  run.cost.rounds += cost.rounds();
-  for (std::size_t party = 0; party < net::kParties; ++party)
-    run.cost.bytes_sent.at(party) += cost.bytes_sent().at(party);
-  if (link) *run.seconds += protocols::ExpectedSeconds(cost, 0, *link);
-}
-
 class DpsgdJob : public Job {
  public:
   explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {
@@ -187,21 +178,21 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
     all.figures["error_fraction_bits"] = *settings_.error_fraction_bits;
     all.sizes += fmt::format(", a clipped error {} fraction bits", *settings_.error_fraction_bits);
   }
-  if (job_.store.on) all.apart = ApartOnDeposits();
   if (settings_.adaptive) {
     all.figures["gradient_sigma"] = ml::GradientSigma(settings_, privacy.sigma);
     all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(settings_) / 2;
   }
   if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
   if (settings_.ranges) all.figures["range_sigma"] = settings_.ranges->sigma;
+  ml::TrainingStart start{.before = checks().part, .deposits = checks().deposits};
+  if (job_.store.on) start.before.messages = Then(RequireSameNoiseCost(), start.before.messages);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
-                   .cost = ml::PlannedRunCost(settings_, form, rank_count_),
+                   .cost = ml::PlannedRunCost(settings_, form, rank_count_, start),
                    .chosen = !link || ml::PlannedForm(settings_, *link, rank_count_) == form,
                    .step = ml::PlannedStepCost(settings_, form, rank_count_)};
-    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link, rank_count_);
-    if (job_.store.on) AddComparison(run, link);
+    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link, rank_count_, start);
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)

@@ -117,17 +117,17 @@ std::vector<dp::RecordedEvent> HistogramJob::Events() const {
 }
 
 JobCost HistogramJob::Cost() const {
-  JobCost cost;
+  JobCost cost{.apart = OnDeposits() ? kSumOfRows : ""};
   const auto slice = SliceOf(values());
   if (!job().randomiser) cost.session.Add(RequireSameNoiseCost());
-  cost.session.Add(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
-                                : ml::OpenNoisyCountsCost(slice, job().to));
-  if (OnDeposits()) cost.apart = ApartOnDeposits(kSumOfRows);
+  cost.Add(checks().part);
+  cost.session.AddUnturned(OnDeposits() ? ml::OpenSharedCountsCost(slice, job().to)
+                                        : ml::OpenNoisyCountsCost(slice, job().to));
   const auto counts = static_cast<double>(values());
   const auto& rows = job().data.rows;
   const auto most = static_cast<double>(SliceOf(*std::max_element(rows.begin(), rows.end())));
   if (!job().randomiser) {
-    cost.work.draws = static_cast<double>(slice);
+    cost.work.draws += static_cast<double>(slice);
   } else {
     cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
   }

@@ -200,11 +200,11 @@ JobCost LeastSquaresJob::Cost() const {
   const auto shape = Shape();
   const auto numbers = static_cast<double>(shape.numbers());
   const auto entries = static_cast<double>(shape.entries());
-  JobCost cost{.apart =
-                   OnDeposits()
-                       ? ApartOnDeposits(", the products of their rows and the solution of the equations")
-                       : "the products of each party's records and the solution of the equations"};
+  JobCost cost{.apart = OnDeposits()
+                            ? "the products of deposited rows and the solution of the equations"
+                            : "the products of each party's records and the solution of the equations"};
   cost.session.Add(RequireSameNoiseCost());
+  cost.Add(checks().part);
   if (Vertical()) {
     cost.session.Add(ml::RequireSameKeysCost());
     cost.session.Add(ml::SumOfColumnSquaresCost(shape, Columns(), job().data.rows[0]));
@@ -213,8 +213,8 @@ JobCost LeastSquaresJob::Cost() const {
     const auto rows = job().store.memory ? BlockRows(job()) : job().data.rows[0];
     cost.session.Add(ml::SumOfDepositedSquaresCost(ScaleOf(job()), Labels(), rows), BlocksOfRows(job()));
   }
-  cost.session.Add(ml::NoisySumCost(shape.numbers(), job().to));
-  cost.work.draws = numbers;
+  cost.session.AddUnturned(ml::NoisySumCost(shape.numbers(), job().to));
+  cost.work.draws += numbers;
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
   const double sums =
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;

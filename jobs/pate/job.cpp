@@ -93,6 +93,7 @@ class PateJob : public JobOf<PateSettings> {
   [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job().scale, "1 / pate.scale"); }
   [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma, double sensitivity, std::int64_t count,
                                                    std::int64_t coordinates) const;
+  void AddTrainings(Index answered, JobCost& cost) const;
   void AddRoom(JobCost& cost) const;
   [[nodiscard]] int Width() const;
   void LoadQueries(const PartyFile& party, std::size_t threads);
@@ -183,10 +184,30 @@ JobCost PateJob::Cost() const {
   // Opened by itself: it is between the parties as numbered, whatever turns the threshold took.
   cost.session.Add(ml::OpenNoisyWinnersCost(answered, classes, Width(), {}));
   cost.session.AddUnturned(protocols::RevealToEachCost(job().to, answered));
-  if (job().teacher) cost.apart = "the teachers' training";
-  if (job().student) cost.apart += job().teacher ? " and the student's" : "the student's training";
+  AddTrainings(answered, cost);
   AddRoom(cost);
   return cost;
+}
+
+/// What parties train in the clear: teachers before they connect, the student of `answered` queries after it.
+void PateJob::AddTrainings(Index answered, JobCost& cost) const {
+  if (!job().schema) return;
+  const auto features = TrainedFeatures(*job().schema);
+  if (job().teacher) {
+    cost.before = "the teachers' training";
+    for (std::size_t party = 0; party < net::kParties; ++party) {
+      const auto teachers = job().teachers.at(party);
+      if (teachers == 0) continue;
+      const auto each = (job().schema->data.rows.at(party) + teachers - 1) / teachers;
+      cost.before_seconds = std::max(
+          cost.before_seconds, static_cast<double>(teachers) *
+                                   ml::FitClassifierSeconds(each, features, job().classes, *job().teacher,
+                                                            job().schema->features.row_norm));
+    }
+  }
+  if (job().student)
+    cost.work.clear_seconds = ml::TrainStudentSeconds(job().public_records(), features, answered,
+                                                      job().classes, job().student->settings);
 }
 
 /// What a party holds at once, while its teachers are trained or the votes are shared, and releases.

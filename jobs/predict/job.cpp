@@ -43,6 +43,9 @@ class PredictJob : public Job {
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
   [[nodiscard]] bool NeedsModel() const override { return true; }
   void UseModelOf(const Job& made, const std::string& file) override;
+  [[nodiscard]] const RecordSchema* Deposited() const override {
+    return job_.store.on && schema_ ? &deposited_ : nullptr;
+  }
   [[nodiscard]] bool WantsStore() const override { return job_.store.on; }
   void TakeRecordsOf(SharedRecords& records) override { deposits_ = &records; }
   void UseRanks(int ranks) override;
@@ -87,14 +90,14 @@ std::vector<PlannedRun> PredictJob::FormsOf(const ModelSchema& model,
   using protocols::Form;
   const auto settings = model.classifier;
   if (!ml::IsNetwork(ml::MakeStepPlan(settings)))
-    return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk, rank_count_), "", link)};
+    return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk, rank_count_, checks().part), "", link)};
   std::vector<PlannedRun> runs;
   for (const auto form : {Form::kLatency, Form::kBulk}) {
     if (settings.comparison ? *settings.comparison != form
                             : link && ClassifierForm(job_, model, *link) != form)
       continue;
-    runs.push_back(
-        PlanRun(ClassifyBySharesCost(job_, model, form, rank_count_), protocols::NameOf(form), link));
+    runs.push_back(PlanRun(ClassifyBySharesCost(job_, model, form, rank_count_, checks().part),
+                           protocols::NameOf(form), link));
   }
   return runs;
 }
@@ -106,7 +109,6 @@ JobPlan PredictJob::Plan(const std::optional<protocols::Link>& link) const {
   const auto cost = ClassifyBySharesCost(job_, *schema_, protocols::Form::kBulk, rank_count_);
   plan.forms = FormsOf(*schema_, link);
   plan.memory = cost.memory;
-  plan.apart = cost.apart;
   for (std::size_t party = 0; party < net::kParties; ++party) plan.disk.at(party) += cost.results.at(party);
   return plan;
 }
@@ -119,7 +121,10 @@ void PredictJob::UseRanks(int ranks) {
 
 void PredictJob::UseModelOf(const Job& made, const std::string& file) {
   schema_ = made.Model();
-  if (schema_ && made.release_to().empty()) return;
+  if (schema_ && made.release_to().empty()) {
+    if (job_.store.on) ExpectDeposits();
+    return;
+  }
   const auto found = schema_ ? std::string("release.to: found parties that get the model")
                              : fmt::format("type: found \"{}\"", made.type());
   throw ConfigError(fmt::format(

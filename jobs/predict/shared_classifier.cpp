@@ -49,7 +49,6 @@ std::int64_t BlockRows(const PredictSettings& job) {
 /// Of rows that deposits have: all are held at once, as they were deposited and as they are classified.
 void AddCostOfDeposits(const PredictSettings& job, const ml::StepPlan& plan, JobCost& cost) {
   cost.session.Add(ml::PredictDepositedCost(plan, {.rows = job.rows, .scores = job.scores}));
-  cost.apart = ApartOnDeposits();
   const auto rows = static_cast<double>(job.rows);
   const auto held = static_cast<double>(ml::DepositedColumns(plan) + plan.settings.features + 1);
   const double shown = job.scores ? static_cast<double>(plan.columns) : 1;
@@ -102,7 +101,7 @@ void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks
 }
 
 JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model, protocols::Form form,
-                             int ranks) {
+                             int ranks, const ml::SessionPart& checks) {
   const auto plan = ml::MakeStepPlan(model.classifier, form);
   const auto request = ml::RankRequest(RequestOf(job), ranks);
   const auto rows = static_cast<double>(request.rows);
@@ -114,6 +113,7 @@ JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& mode
   const double copies = ranks > 1 ? 2 : 1;  // the model's own, and what the ranks are handed
   cost.memory.fill(kBytesOfShare * (copies * weights + static_cast<double>(BlockRows(job)) * columns));
   if (job.store.on) {
+    cost.Add(checks);
     AddCostOfDeposits(job, plan, cost);
     return cost;
   }

@@ -28,11 +28,12 @@ namespace trefoil::jobs {
 /// RequireSameEverywhere and ParseModelSchema; NetworkError, ProtocolError.
 void ServeClassifier(mpc::Context& party, const PredictSettings& job, mpc::Ranks& ranks, JobTypes types);
 
-/// Of deposits AgreeOnModel and ml::PredictDeposited, without the checks of deposits. Of a model as ShareFile
-/// has it. Only a network compares otherwise in one form than in the other. Of parties of several machines
-/// what the first of each sends and holds.
+/// Of deposits AgreeOnModel, `checks` and ml::PredictDeposited. Of a model as ShareFile has it. Only a network
+/// compares otherwise in one form than in the other. Of parties of several machines what the first of each
+/// sends and holds.
 [[nodiscard]] JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model,
-                                           protocols::Form form, int ranks = 1);
+                                           protocols::Form form, int ranks = 1,
+                                           const ml::SessionPart& checks = {});
 
 /// The form that a run would choose on a link.
 [[nodiscard]] protocols::Form ClassifierForm(const PredictSettings& job, const ModelSchema& model,

@@ -14,6 +14,11 @@ PlannedRun PlanRun(const JobCost& cost, const std::string& form, const std::opti
   return run;
 }
 
+std::string BeforeText(const JobCost& cost, const std::optional<protocols::Link>& link) {
+  if (cost.before.empty() || !link) return cost.before;
+  return fmt::format("{}, about {}", cost.before, SecondsText(cost.before_seconds / link->speed));
+}
+
 std::string ToText(const PlannedRun& run) {
   const auto* most = run.less.empty() ? "" : "at most ";
   const auto& bytes = run.cost.bytes_sent;

@@ -13,6 +13,9 @@ namespace trefoil::jobs {
 [[nodiscard]] PlannedRun PlanRun(const JobCost& cost, const std::string& form,
                                  const std::optional<protocols::Link>& link);
 
+/// JobCost::before, and on a link how long it takes there.
+[[nodiscard]] std::string BeforeText(const JobCost& cost, const std::optional<protocols::Link>& link);
+
 /// "The run, latency form: 1815 rounds; the parties send 1.2 GB, 1.1 GB and 1.1 GB; about 2 min 10 s on this
 /// link", a line.
 [[nodiscard]] std::string ToText(const PlannedRun& run);

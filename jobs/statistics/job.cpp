@@ -98,10 +98,11 @@ std::vector<std::string> StatisticsJob::Warnings() const {
 
 JobCost StatisticsJob::Cost() const {
   const auto numbers = static_cast<double>(layout_.size);
-  JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
+  JobCost cost{.apart = deposited_ ? kSumOfRows : ""};
   cost.session.Add(RequireSameNoiseCost());
-  cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
-  cost.work.draws = numbers;
+  cost.Add(checks().part);
+  cost.session.AddUnturned(ml::NoisySumCost(layout_.size, job().to));
+  cost.work.draws += numbers;
   const auto features = static_cast<double>(RecordsOf(job()).features);
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const double records = deposited_

@@ -171,18 +171,19 @@ void SumJob::TakeVectorsOf(VectorProgram& program) {
 }
 
 JobCost SumJob::Cost() const {
-  JobCost cost{.apart = deposited_ ? ApartOnDeposits(kSumOfRows) : ""};
+  JobCost cost{.apart = deposited_ ? kSumOfRows : ""};
   const auto slice = SliceOf(job().dimension);
   if (!deposited_) {  // of a run that begins, which all three agree on
     cost.session.Add(protocols::ExchangeTextsCost({kBytesOfNewRun, kBytesOfNewRun, kBytesOfNewRun}));
     cost.session.Add(protocols::BarrierCost());
   }
   cost.session.Add(RequireSameNoiseCost());
-  cost.session.Add(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
+  cost.Add(checks().part);
+  cost.session.AddUnturned(ml::NoisySumCost(slice, job().to), static_cast<int>(job().calls));
   const auto numbers = static_cast<double>(job().dimension);
   const auto own = static_cast<double>(slice);
   const auto all = numbers * static_cast<double>(job().calls);
-  cost.work.draws = own * static_cast<double>(job().calls);
+  cost.work.draws += own * static_cast<double>(job().calls);
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const double rows = job().owners_sum ? 1.0 : deposited_ ? 0.0 : static_cast<double>(job().rows.at(party));
     // One file of records; of several machines some of its rows.

@@ -213,9 +213,12 @@ PlannedRun TuneJob::PlanOf(protocols::Form form, const std::optional<protocols::
     cost.bytes_sent.at(party) += choice.bytes_offline().at(party);
   double seconds = link ? protocols::ExpectedSeconds(choice, 0, *link) : 0;
   const auto trials = NoisyTrials(Sigma());
+  ml::TrainingStart start{.before = checks().part, .deposits = checks().deposits};
+  start.before.messages = Then(RequireSameNoiseCost(), start.before.messages);
   for (const auto& trial : trials) {
-    cost = Sum(cost, ml::PlannedRunCost(trial, form));
-    if (link) seconds += ml::PlannedRunSeconds(trial, form, *link);
+    cost = Sum(cost, ml::PlannedRunCost(trial, form, 1, start));
+    if (link) seconds += ml::PlannedRunSeconds(trial, form, *link, 1, start);
+    start.before = {};  // the first one's alone
   }
   PlannedRun run{.form = protocols::NameOf(form),
                  .cost = cost,
@@ -237,7 +240,6 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"steps", AllSteps()},
                           {"sigma", sigma},
                           {"score_sigma", selection_.sigma}}};
-  if (job_.store.on) all.apart = ApartOnDeposits();
   AddTestEpsilons(all.events, all.figures);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (!job_.training.comparison || *job_.training.comparison == form)

@@ -16,6 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 constexpr std::size_t kClassifiedATask = 64;  // a task of the pool
+constexpr double kSecondsPerGramMultiplyAdd =
+    0.33e-9;  // of two matrices, where three parties share two cores
 
 /// Columns of signs: 1 for a record of the class, -1 for the others.
 MatrixXd SignsOf(const std::vector<int>& y, int classes) {
@@ -80,6 +82,21 @@ Model FitClassifier(const OwnRecords& records, int classes, const ClassifierSett
                                ? FitSquared(records, signs, settings.lambda, pool)
                                : FitOneVsRest(records, signs, settings);
   return {.weights = weights.topRows(weights.rows() - 1), .bias = weights.bottomRows(1).transpose()};
+}
+
+double FitClassifierSeconds(std::int64_t records, std::int64_t features, int classes,
+                            const ClassifierSettings& settings, double row_norm) {
+  const int columns = classes == 2 ? 1 : classes;
+  if (settings.loss == ClassifierLoss::kOneVsRest)
+    return columns *
+           FitLogisticSeconds(records, features,
+                              {.lambda = settings.lambda, .bias = true, .tolerance = settings.tolerance},
+                              row_norm);
+  const auto count = static_cast<double>(records);
+  const auto weights = static_cast<double>(features + 1);
+  const double equations = std::min(count, weights);
+  const double solved = equations * equations * equations / 6;
+  return (count * weights * equations / 2 + solved) * kSecondsPerGramMultiplyAdd;
 }
 
 Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <cstdint>
 
 #include "base/threads/thread_pool.h"
 #include "ml/dpsgd/training.h"
@@ -27,7 +28,7 @@ struct ClassifierSettings {
 ///   one-vs-rest: 1/n sum_i log(1 + exp(-t_i <w, x_i>)) + lambda/2 |w|^2       (FitLogistic).
 /// A class without records gets a column that is negative wherever the records are; one class alone is what
 /// every row is then taken for. The same for any number of threads, to the bit.
-/// Cost:   squared: n p min(n, p) + min(n, p)^3 / 3 multiplications.
+/// Cost:   squared: n p min(n, p) / 2 + min(n, p)^3 / 6 multiplications and additions (FitClassifierSeconds).
 /// Pre:    at least one record, a class below `classes` for each, classes >= 2, positive settings; not within
 ///         a loop of `pool`.
 /// squared: a lambda too small for double precision to solve the equations is raised until they can be
@@ -35,6 +36,11 @@ struct ClassifierSettings {
 /// of any records.
 [[nodiscard]] Model FitClassifier(const OwnRecords& records, int classes, const ClassifierSettings& settings,
                                   ThreadPool& pool);
+
+/// Computation of FitClassifier of so many records, of rows of this norm at most, on the machine of
+/// docs/reference/performance.md. One-vs-rest: as FitLogisticSeconds, so at most.
+[[nodiscard]] double FitClassifierSeconds(std::int64_t records, std::int64_t features, int classes,
+                                          const ClassifierSettings& settings, double row_norm);
 
 /// What a classifier takes a row for, and by how much: the largest score less the second (with one column its
 /// magnitude).

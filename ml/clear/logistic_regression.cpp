@@ -9,6 +9,8 @@
 namespace trefoil::ml {
 namespace {
 
+constexpr double kSecondsPerVectorMultiplyAdd = 0.9e-9;  // of a matrix and a vector, by memory
+
 /// The rows in double precision, each times its sign, the constant included.
 Eigen::MatrixXd SignedRows(const OwnRecords& records, bool bias) {
   Eigen::MatrixXd rows(records.rows(), records.features() + (bias ? 1 : 0));
@@ -44,6 +46,13 @@ double LipschitzBound(double row_norm, bool bias) { return std::sqrt(row_norm * 
 double SolverIterations(const LogisticSettings& settings, double row_norm) {
   const double bound = LipschitzBound(row_norm, settings.bias);
   return IterationsAt(Condition(bound * bound, settings.lambda), settings);
+}
+
+double FitLogisticSeconds(std::int64_t rows, std::int64_t features, const LogisticSettings& settings,
+                          double row_norm) {
+  const double products = 2 * std::min(SolverIterations(settings, row_norm), kMaxIterations);
+  const auto weights = static_cast<double>(features + (settings.bias ? 1 : 0));
+  return products * static_cast<double>(rows) * weights * kSecondsPerVectorMultiplyAdd;
 }
 
 double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t rows,

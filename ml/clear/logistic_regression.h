@@ -1,5 +1,6 @@
 #pragma once
 #include <Eigen/Core>
+#include <cstdint>
 
 #include "ml/dpsgd/training.h"
 
@@ -31,6 +32,11 @@ inline constexpr double kMaxIterations = 100'000;
 /// How many suffice for rows of this norm and less; a job for which they are more than kMaxIterations has to
 /// be refused before any rows are seen.
 [[nodiscard]] double SolverIterations(const LogisticSettings& settings, double row_norm);
+
+/// Computation of FitLogistic of so many rows of this norm at most, if it takes all SolverIterations(), on the
+/// machine of docs/reference/performance.md.
+[[nodiscard]] double FitLogisticSeconds(std::int64_t rows, std::int64_t features,
+                                        const LogisticSettings& settings, double row_norm);
 
 /// A row's norm with its constant 1 where there is a bias, at most: by how much the loss of one record grows
 /// with the weights.

@@ -38,22 +38,42 @@ std::vector<int> WithPseudoLabels(const std::vector<int>& answers, const std::ve
   return labels;
 }
 
+/// Of so many rows without an answer those that the student labels itself in a round.
+std::int64_t LabelledInRound(const StudentSettings& settings, int round, double unlabelled) {
+  const double part = settings.keep * round / settings.rounds;
+  return static_cast<std::int64_t>(std::floor(part * unlabelled));
+}
+
+ClassifierSettings ClassifierOf(const StudentSettings& settings) {
+  return {.loss = ClassifierLoss::kSquared, .lambda = settings.lambda};
+}
+
 }  // namespace
 
 Model TrainStudent(const FeatureRows& x, const std::vector<int>& labels, int classes,
                    const StudentSettings& settings, ThreadPool& pool) {
   Require(labels.size() == static_cast<std::size_t>(x.rows()), "TrainStudent: a label a row");
   Require(settings.rounds >= 0 && settings.keep > 0 && settings.keep <= 1, "TrainStudent: settings");
-  const ClassifierSettings classifier{.loss = ClassifierLoss::kSquared, .lambda = settings.lambda};
+  const auto classifier = ClassifierOf(settings);
   const auto unlabelled = static_cast<double>(std::count(labels.begin(), labels.end(), kUnlabelled));
   auto model = FitClassifier(Labelled(x, labels), classes, classifier, pool);
   for (int round = 1; round <= settings.rounds; ++round) {
-    const double part = settings.keep * round / settings.rounds;
-    const auto count = static_cast<std::size_t>(std::floor(part * unlabelled));
+    const auto count = static_cast<std::size_t>(LabelledInRound(settings, round, unlabelled));
     const auto with = WithPseudoLabels(labels, Classify(model, x, pool), count);
     model = FitClassifier(Labelled(x, with), classes, classifier, pool);
   }
   return model;
+}
+
+double TrainStudentSeconds(std::int64_t rows, std::int64_t features, std::int64_t answers, int classes,
+                           const StudentSettings& settings) {
+  const auto unlabelled = static_cast<double>(rows - answers);
+  double seconds = 0;
+  for (int round = 0; round <= settings.rounds; ++round) {
+    const auto labelled = answers + (round == 0 ? 0 : LabelledInRound(settings, round, unlabelled));
+    seconds += FitClassifierSeconds(labelled, features, classes, ClassifierOf(settings), 1);
+  }
+  return seconds;
 }
 
 }  // namespace trefoil::ml

@@ -23,5 +23,8 @@ inline constexpr int kUnlabelled = -1;
 ///         pattern-recognition machines" (1965), in place of its adversarial networks.
 [[nodiscard]] Model TrainStudent(const FeatureRows& x, const std::vector<int>& labels, int classes,
                                  const StudentSettings& settings, ThreadPool& pool);
+/// Its computation, for `rows` rows of which `answers` have one, as FitClassifierSeconds.
+[[nodiscard]] double TrainStudentSeconds(std::int64_t rows, std::int64_t features, std::int64_t answers,
+                                         int classes, const StudentSettings& settings);
 
 }  // namespace trefoil::ml

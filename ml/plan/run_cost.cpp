@@ -80,9 +80,10 @@ std::array<protocols::Shape, 3> SharedColumns(const StepPlan& plan) {
 }
 
 /// What comes before the first step, once.
-mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
+mpc::Cost SetUpCost(const StepPlan& plan, int ranks, const TrainingStart& start) {
   const TrainingSettings& settings = plan.settings;
-  mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
+  mpc::Cost cost =
+      Then(Then(protocols::AgreeOnKeysCost(), start.before.messages), protocols::MeasureLinkCost());
   const bool shared_once = settings.sampling != Sampling::kOwnerPoisson &&
                            settings.sampling != Sampling::kDeposited && settings.block_rows == 0;
   if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
@@ -94,7 +95,8 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks) {
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
   if (settings.deposited && shared_once) {
-    cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
+    const auto rows = (settings.rows[0] + start.deposits - 1) / start.deposits;
+    for (std::int64_t k = 0; k < start.deposits; ++k) cost = Then(cost, EncodeDepositedCost(plan, rows));
   } else if (shared_once && settings.vertical) {
     cost = Then(cost, protocols::InputEachCost(SharedColumns(plan)));
   } else if (shared_once) {
@@ -176,10 +178,30 @@ double EpsilonSeconds(const TrainingSettings& settings) {
   return (reported + (settings.sigma ? 0 : kEpsilonsOfCalibration)) * kSecondsPerEpsilon;
 }
 
+/// Of parts of a session that is no training, or of what comes before one.
+double SecondsOf(int rounds, double busiest_bytes, const Work& work, const protocols::Link& link) {
+  const double computing =
+      rounds * kSecondsPerRound + busiest_bytes * kSecondsPerWaitedByte + work.draws * kSecondsPerDraw +
+      work.coins * kSecondsPerCoin + work.elements * kSecondsPerClearElement +
+      work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds + work.clear_seconds;
+  return rounds * link.message_seconds + busiest_bytes / link.bytes_per_second + computing / link.speed;
+}
+
 }  // namespace
 
-RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks) {
-  const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form), ranks);
+Work& Work::operator+=(const Work& more) {
+  draws += more.draws;
+  coins += more.coins;
+  elements += more.elements;
+  multiply_adds += more.multiply_adds;
+  comparison_seconds += more.comparison_seconds;
+  clear_seconds += more.clear_seconds;
+  return *this;
+}
+
+RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks,
+                       const TrainingStart& start) {
+  const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form), ranks, start);
   const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   // Each step begins one turn of the roles later than the one before (mpc/dealing/preprocessing.h).
   std::array<mpc::Cost, net::kParties> turned{step, Then(mpc::Cost().WithTurn(), step),
@@ -200,17 +222,19 @@ protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::L
 }
 
 double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form, const protocols::Link& link,
-                         int ranks) {
+                         int ranks, const TrainingStart& start) {
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = PlannedStepCost(settings, form, ranks);
   const std::int64_t rows = ranks > 1 ? RowsAtOnce(plan, ranks) : plan.batch_rows;
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
                            BatchElements(plan, rows) * SecondsPerElement(plan) + UncachedSeconds(plan, rows) +
                            ProductSeconds(plan, rows) + DpSgdStepSeconds(plan, rows);
-  const mpc::Cost before = SetUpCost(plan, ranks);
+  const auto& [checked, work] = start.before;
+  const mpc::Cost before = SetUpCost(plan, ranks, {.before = {}, .deposits = start.deposits});
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
                             FirstSeconds(plan, rows) + LocalSeconds(plan) + EpsilonSeconds(settings);
-  return protocols::ExpectedSeconds(before, setting_up / link.speed, link) +
+  return SecondsOf(checked.rounds(), MaxBytes(checked), work, link) +
+         protocols::ExpectedSeconds(before, setting_up / link.speed, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing / link.speed, link);
 }
 
@@ -221,9 +245,9 @@ void SessionCost::Add(const mpc::Cost& part, int times) {
   busiest_bytes_ += times * MaxBytes(part);
 }
 
-void SessionCost::AddUnturned(const mpc::Cost& part) {
-  messages_ = ThenUnturned(messages_, part);
-  busiest_bytes_ += MaxBytes(part);
+void SessionCost::AddUnturned(const mpc::Cost& part, int times) {
+  for (int k = 0; k < times; ++k) messages_ = ThenUnturned(messages_, part);
+  busiest_bytes_ += times * MaxBytes(part);
 }
 
 RunCost SessionCost::total() const {
@@ -231,12 +255,7 @@ RunCost SessionCost::total() const {
 }
 
 double SessionCost::Seconds(const Work& work, const protocols::Link& link) const {
-  const double computing = messages_.rounds() * kSecondsPerRound + busiest_bytes_ * kSecondsPerWaitedByte +
-                           work.draws * kSecondsPerDraw + work.coins * kSecondsPerCoin +
-                           work.elements * kSecondsPerClearElement +
-                           work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds;
-  return messages_.rounds() * link.message_seconds + busiest_bytes_ / link.bytes_per_second +
-         computing / link.speed;
+  return SecondsOf(messages_.rounds(), busiest_bytes_, work, link);
 }
 
 }  // namespace trefoil::ml

@@ -15,12 +15,38 @@ struct RunCost {
   std::array<std::uint64_t, net::kParties> bytes_sent{};  ///< by each party, online and offline
 };
 
+/// What a session that is no training computes beside its messages.
+struct Work {
+  double draws = 0;               ///< of noise, one number each
+  double coins = 0;               ///< of reports, one each
+  double elements = 0;            ///< of matrices in the clear: encoded, masked
+  double multiply_adds = 0;       ///< of ring products
+  double comparison_seconds = 0;  ///< as of protocols::ComparisonSeconds
+  double clear_seconds = 0;       ///< of what is trained in the clear (ml/clear)
+
+  Work& operator+=(const Work& more);
+};
+
+/// A part of a session: what it sends, and what it computes for that.
+struct SessionPart {
+  mpc::Cost messages{};
+  Work work{};
+};
+
+/// How a session comes to its training.
+struct TrainingStart {
+  SessionPart before{};       ///< what it does first
+  std::int64_t deposits = 1;  ///< whose rows are encoded one deposit after the other, as many of each
+};
+
 /// The declared cost of a whole run with comparisons of this form, as a StepReport counts it at the last
-/// step: keys, measuring the link, agreeing on constants, initialisation, inputs and all steps; with public
-/// sampling, steps of the expected number of rows. Without what follows the last step. Of parties of `ranks`
-/// machines what the first of them sends, each of the others some less before the first step and as much in
-/// each. Throws as MakeStepPlan and CheckRanks, as all that follows.
-[[nodiscard]] RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks = 1);
+/// step: keys, `start`, measuring the link, agreeing on constants,
+/// initialisation, inputs and all steps; with public sampling, steps of the expected number of rows. Without
+/// what follows the last step. Of parties of `ranks` machines what the first of them sends, each of the others
+/// some less before the first step and as much in each. Throws as MakeStepPlan and CheckRanks, as all that
+/// follows.
+[[nodiscard]] RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks = 1,
+                                     const TrainingStart& start = {});
 
 /// The form that a run would choose on a link, where the job leaves it open.
 [[nodiscard]] protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link,
@@ -32,16 +58,8 @@ struct RunCost {
 /// `link.speed`. Of parties of several machines each has a host and a link to the other parties of its own,
 /// as `link` is; what passes between machines of a party is not counted.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
-                                       const protocols::Link& link, int ranks = 1);
-
-/// What a session that is no training computes beside its messages.
-struct Work {
-  double draws = 0;               ///< of noise, one number each
-  double coins = 0;               ///< of reports, one each
-  double elements = 0;            ///< of matrices in the clear: encoded, masked
-  double multiply_adds = 0;       ///< of ring products
-  double comparison_seconds = 0;  ///< as of protocols::ComparisonSeconds
-};
+                                       const protocols::Link& link, int ranks = 1,
+                                       const TrainingStart& start = {});
 
 /// The declared cost of a session that is no training, part after part; begins with the agreement on keys.
 class SessionCost {
@@ -49,8 +67,8 @@ class SessionCost {
   SessionCost();
   /// Then this, so many times.
   void Add(const mpc::Cost& part, int times = 1);
-  /// Then this, whose messages are between the parties as numbered (mpc::ThenUnturned).
-  void AddUnturned(const mpc::Cost& part);
+  /// The same of messages that are between the parties as numbered (mpc::ThenUnturned).
+  void AddUnturned(const mpc::Cost& part, int times = 1);
 
   /// As the session's summary counts it.
   [[nodiscard]] RunCost total() const;

@@ -6,6 +6,7 @@
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/comparison/bit_conversion.h"
 #include "protocols/comparison/bit_tree.h"
+#include "protocols/cost_model.h"
 
 namespace trefoil::protocols {
 namespace {
@@ -92,6 +93,11 @@ mpc::Cost FaultyRowsCost(const RowBounds& bounds, Index rows) {
   const Index numbers = NumbersOf(bounds);
   const Index padded = PaddedToWords(rows);
   return Then(Then(ReshareCost(rows), MsbCost(numbers * padded)), AnyPlaneCost(numbers, padded));
+}
+
+double FaultyRowsSeconds(const RowBounds& bounds, Index rows) {
+  RequireInRange(bounds);
+  return ComparisonSeconds(Form::kBulk, NumbersOf(bounds) * PaddedToWords(rows), 1, 64);
 }
 
 }  // namespace trefoil::protocols

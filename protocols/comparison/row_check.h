@@ -34,5 +34,7 @@ struct RowBounds {
 [[nodiscard]] mpc::BoolShare FaultyRows(mpc::Context& party, const RowBounds& bounds,
                                         const mpc::ArithShare& rows);
 [[nodiscard]] mpc::Cost FaultyRowsCost(const RowBounds& bounds, mpc::Index rows);
+/// Computation of its comparisons, as ComparisonSeconds (protocols/cost_model.h).
+[[nodiscard]] double FaultyRowsSeconds(const RowBounds& bounds, mpc::Index rows);
 
 }  // namespace trefoil::protocols

@@ -127,6 +127,12 @@ class StoreHistogram(StoreCountsTest):
         for name, truth in self.true_counts(CLASSES).items():
             self.assertAlmostEqual(self.counts()[name][0], truth, delta=0.43)  # as above
 
+    def test_costs_what_is_planned_for_as_many_deposits(self):
+        self.deposit_all()
+        self.write_job(("capacity = 80", "capacity = 60"))
+        self.assert_all_done(self.train())
+        self.assert_costs_as_planned()
+
     def test_a_plan_has_an_epsilon_for_each_adversary_and_needs_no_study(self):
         self.write("job.toml", self.job.replace("sigma = 0.05", "sigma = 2.0"))
         told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
@@ -136,7 +142,8 @@ class StoreHistogram(StoreCountsTest):
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("3 classes of up to 80 records, counted on shares, Gaussian noise", said)
-        self.assertIn("the checks of deposits", said)
+        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertIn("Not counted in any time: the sums of deposited rows\n", said)
 
     def test_the_schema_of_jobs_takes_both_sources(self):
         schema = json.loads(self.succeed("schema", "job", "histogram"))

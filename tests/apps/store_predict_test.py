@@ -274,13 +274,21 @@ class OfDeposits(OwnersWithRows):
         self.write("job.toml", STORE_JOB.format(run=self.run_id, study=other, capacity=40, scores="false"))
         self.fail_with(2, "predict.study: the job's records are not the study's: columns.column.1.scale: found 1.0, expected 2.0", *run, "e")
 
+    def test_costs_what_is_planned_for_as_many_deposits(self):
+        for owner in ("hospital", "clinic"):
+            self.deposit_rows(owner, 16)
+        self.write_predict_job(capacity=32)
+        self.predict()
+        self.write("training.toml", self.job)
+        self.assert_costs_as_planned("--model-job", "training.toml", rows=16)
+
     def test_a_plan_counts_the_capacity(self):
         self.write("training.toml", self.job)
         figures = []
         for capacity in (1024, 2048):
             self.write_predict_job(capacity=capacity)
             plan = ("plan", "--job", "job.toml", "--model-job", "training.toml")
-            self.assertIn("Not counted in any time: the checks of deposits", self.succeed(*plan))
+            self.assertIn(f"the checks of 4 deposits of {capacity // 4} rows each. This is assumed (--deposits)", self.succeed(*plan, "--deposits", 4))
             run, = json.loads(self.succeed(*plan, "--json"))["run_costs"]
             figures.append((run["rounds"], sum(run["bytes_sent"])))
         self.assertGreater(figures[1], figures[0])

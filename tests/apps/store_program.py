@@ -116,6 +116,17 @@ class StoreProgramTest(ProgramTest):
         outputs = [process.communicate(timeout=PATIENCE) for process in processes]
         return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
 
+    def planned(self, *options):
+        return json.loads(self.succeed("plan", "--job", "job.toml", "--json", *options))
+
+    def assert_costs_as_planned(self, *options, rows=30):
+        """To the byte, where the run's two deposits have so many rows each, and the job room for no more."""
+        plan = self.planned("--deposits", 2, *options)
+        summaries = [self.summary(f"r{party}") for party in range(3)]
+        counted = {"rounds": max(one["rounds"] for one in summaries), "bytes_sent": [one["bytes_sent"] for one in summaries]}
+        self.assertIn(counted, [{key: run[key] for key in counted} for run in plan["run_costs"]])
+        self.assertEqual(plan["assumed_deposits"], {"deposits": 2, "rows": rows})
+
     def set_caps(self, caps, delta="1e-5"):
         """[owner_ledgers] of the parties, with these caps."""
         for party, cap in enumerate(caps):

@@ -130,6 +130,14 @@ class StoreSum(StoreAddedTest):
         self.assert_sums("r1")
         self.assertEqual([(self.folder / f"r{party}/sums.npy").exists() for party in range(3)], [False, True, False])
 
+    def test_costs_what_is_planned_for_as_many_deposits(self):
+        self.deposit_all()
+        for change in (("capacity = 80", "capacity = 60"), ("capacity = 80", "memory = 1\ncapacity = 60")):
+            self.write_job(change)
+            self.assert_all_done(self.train())
+            self.assert_costs_as_planned()
+            self.clear_runs()
+
     def test_a_plan_has_an_epsilon_for_each_adversary_and_needs_no_study(self):
         self.write("job.toml", SUM.replace("sigma = 0.01", "sigma = 2.0"))
         told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
@@ -139,7 +147,9 @@ class StoreSum(StoreAddedTest):
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("1 noisy sum of up to 80 vectors of 3 numbers and norm 2, all that owners deposited", said)
-        self.assertIn("the checks of deposits (nor are their messages counted) and the sums of their rows", said)
+        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertIn("Not counted in any time: the sums of deposited rows\n", said)
+        self.fail_with(2, "--deposits: found 81, expected 1 to 80, as the job has rows", "plan", "--job", "job.toml", "--deposits", 81)
 
     def test_refuses_what_is_wrong_in_one_line(self):
         self.deposit_all()

@@ -78,6 +78,14 @@ class StoreTraining(StoreProgramTest):
         event, = record["events"]
         self.assertEqual((event["sampling"], event["sampling_rate"], event["steps"], record["deposited"]), ("full", 1, STEPS, True))
 
+    def test_costs_what_is_planned_for_as_many_deposits(self):
+        self.deposit_all()
+        for more, job in (("", JOB), ("memory = 1\n", JOB), ("", SQUARES)):
+            self.write_job(("capacity = 80", more + "capacity = 60"), job=job)
+            self.assert_all_done(self.train())
+            self.assert_costs_as_planned()
+            self.clear_runs()
+
     def test_rows_are_read_in_blocks_where_memory_is_set(self):
         ids = {owner: self.deposit(owner, capacity=700) for owner in self.owners}
         for owner in self.owners:
@@ -118,7 +126,9 @@ class StoreTraining(StoreProgramTest):
         # Both trials always compete, so that the two are charged: not less than the exact formula of one Gaussian has for all
         # their steps, and by Renyi curves not much more.
         self.write_job(("sigma = 0.001", "sigma = 8.0"), job=TUNING)
-        self.assertIn("Not counted in any time: the checks of deposits (nor are", self.succeed("plan", "--job", "job.toml"))
+        said = self.succeed("plan", "--job", "job.toml")
+        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertNotIn("Not counted in any time", said)
         told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
         entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
         exact = gaussian_epsilon(8 / math.sqrt(2 * STEPS), 1e-5)

@@ -239,7 +239,7 @@ TEST(SumOfDepositsJob, HasTheLatticeThatRowsHaveRoomForAndItsSensitivity) {
   // 2^-24.
   EXPECT_THAT(JobWith(kSumOfDeposits, {"data.capacity=1000000", "privacy.sigma=0.1"})->Advice(),
               ElementsAre(HasSubstr("a sum may lose 0.417, where noise has deviation 0.245")));
-  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  EXPECT_EQ(job->Plan({}).apart, "the sums of deposited rows");
   // The same multiplier is charged the same wherever the vectors are.
   const auto files = JobWith(
       R"(version = 1
@@ -364,7 +364,7 @@ TEST(StatisticsOfDepositsJob, HasOneUnitOfSensitivityAndNoRecordsOfItsOwn) {
   EXPECT_TRUE(IsOnDeposits(*job));
   EXPECT_EQ(job->DeclaredRows(), 1000);
   EXPECT_EQ(SensitivityOfDeposits(*job->Records()), std::uint64_t{1} << 24);
-  EXPECT_THAT(job->Plan({}).apart, HasSubstr("checks of deposits"));
+  EXPECT_EQ(job->Plan({}).apart, "the sums of deposited rows");
   ExpectNoRecordsOfItsOwn(*job);
   EXPECT_EQ(HashOf(*ParseJob(job->Json(), "x")), HashOf(*job));
   EXPECT_THAT(WhyNot(kStatisticsOfDeposits, {"statistics.bins=4096", "data.memory=1"}),

@@ -92,7 +92,7 @@ TEST(DepositedBatches, ArePlannedForAllDepositsThatThereIsRoomFor) {
   EXPECT_EQ(steps.sampling, dp::SamplingMode::kDeposited);
   EXPECT_EQ(steps.limits.capacity, (std::array<std::int64_t, 3>{300, 0, 0}));
   EXPECT_EQ(steps.limits.max_batch, (std::array<std::int64_t, 3>{batches.rows, 0, 0}));
-  EXPECT_EQ(job->Plan({}).apart, "the checks of deposits (nor are their messages counted)");
+  EXPECT_EQ(job->Plan({}).apart, "");
   // At parties 1 and 2 words in place of seeds: a feature of 19 bits in three bytes, a mask bit, a label.
   const auto memory = job->Plan({}).memory.value();
   EXPECT_EQ(memory[1] - memory[0], static_cast<double>(50 * 10 * batches.rows * (3 + 16)));

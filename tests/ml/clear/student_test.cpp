@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "ml/clear/logistic_regression.h"
 
 namespace trefoil::ml {
 namespace {
@@ -99,6 +100,27 @@ TEST(TrainStudent, RefusesWhatItCannotBeTrainedOn) {
                ContractError);
   std::fill(all.labels.begin(), all.labels.end(), kUnlabelled);
   EXPECT_THROW((void)TrainStudent(all.x, all.labels, 3, settings, pool), ContractError);
+}
+
+TEST(TrainStudentSeconds, AreThoseOfTheClassifiersThatItFits) {
+  const auto fit = [](std::int64_t rows) { return FitClassifierSeconds(rows, 40, 10, {.lambda = 0.1}, 1); };
+  EXPECT_DOUBLE_EQ(TrainStudentSeconds(900, 40, 100, 10, {.lambda = 0.1}), fit(100));
+  EXPECT_DOUBLE_EQ(TrainStudentSeconds(900, 40, 100, 10, {.lambda = 0.1, .rounds = 2, .keep = 0.5}),
+                   fit(100) + fit(300) + fit(500));
+  // The lesser of rows and weights makes the equations.
+  EXPECT_NEAR(fit(200'000) / fit(100'000), 2, 1e-3);
+  EXPECT_NEAR(FitClassifierSeconds(100, 200'000, 10, {.lambda = 0.1}, 1) /
+                  FitClassifierSeconds(100, 100'000, 10, {.lambda = 0.1}, 1),
+              2, 1e-3);
+}
+
+TEST(FitClassifierSeconds, AreOfAFitOfEachClassWithALogisticLoss) {
+  const ClassifierSettings settings{.loss = ClassifierLoss::kOneVsRest, .lambda = 0.1, .tolerance = 1e-4};
+  const LogisticSettings one{.lambda = 0.1, .bias = true, .tolerance = 1e-4};
+  EXPECT_DOUBLE_EQ(FitClassifierSeconds(500, 40, 10, settings, 2), 10 * FitLogisticSeconds(500, 40, one, 2));
+  EXPECT_DOUBLE_EQ(FitClassifierSeconds(500, 40, 2, settings, 2), FitLogisticSeconds(500, 40, one, 2));
+  EXPECT_DOUBLE_EQ(FitLogisticSeconds(500, 40, one, 2) / SolverIterations(one, 2),
+                   FitLogisticSeconds(500, 40, one, 1) / SolverIterations(one, 1));
 }
 
 }  // namespace

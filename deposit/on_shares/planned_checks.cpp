@@ -1,0 +1,61 @@
+#include "deposit/on_shares/planned_checks.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "deposit/on_shares/checked_rows.h"
+#include "deposit/on_shares/store_records.h"
+#include "deposit/study.h"
+#include "protocols/arithmetic/agreement.h"
+
+namespace trefoil::deposit {
+namespace {
+
+/// Of a mark a deposit, which parties tell each other.
+mpc::Cost MarksCost(std::int64_t deposits) {
+  const auto bytes = static_cast<std::uint64_t>(deposits);
+  return protocols::ExchangeTextsCost({bytes, bytes, bytes});
+}
+
+/// The most deposits that can be there for the job.
+std::int64_t MaxDeposits(const jobs::RecordSchema& records) {
+  const auto& batches = records.store.batches;
+  return std::min(kMostDeposits, batches ? batches->deposits : records.data.rows[0]);
+}
+
+std::int64_t NumberOf(const jobs::RecordSchema& records, std::optional<std::int64_t> deposits) {
+  const auto most = MaxDeposits(records);
+  if (!deposits) return records.store.batches ? most : std::min<std::int64_t>(net::kParties, most);
+  if (*deposits < 1 || *deposits > most)
+    throw ConfigError(fmt::format("--deposits: found {}, expected 1 to {}, as the job has {}", *deposits,
+                                  most, records.store.batches ? "room for" : "rows"));
+  return *deposits;
+}
+
+/// Of each of so many deposits.
+std::int64_t RowsOfEach(const jobs::RecordSchema& records, std::int64_t deposits) {
+  if (const auto rows = RowsOfBatches(records)) return static_cast<std::int64_t>(*rows);
+  return (records.data.rows[0] + deposits - 1) / deposits;
+}
+
+}  // namespace
+
+jobs::DepositChecks PlannedChecks(const jobs::RecordSchema& records, std::optional<std::int64_t> deposits) {
+  jobs::DepositChecks checks{.deposits = NumberOf(records, deposits)};
+  checks.rows = RowsOfEach(records, checks.deposits);
+  auto& part = checks.part;
+  part.messages = AgreeOnDepositsCost(checks.deposits);
+  if (records.store.batches) part.messages = Then(part.messages, MarksCost(checks.deposits + 1));  // spent
+  part.messages = Then(part.messages, MarksCost(checks.deposits));                                 // capped
+  if (records.store.batches) part.messages = Then(part.messages, protocols::BarrierCost());
+  const auto each = CheckedRowsCost(records, checks.rows, CheckedAtOnce(records));
+  for (std::int64_t k = 0; k < checks.deposits; ++k) {
+    part.messages = Then(part.messages, each.messages);
+    part.work += each.work;
+  }
+  return checks;
+}
+
+}  // namespace trefoil::deposit
