@@ -13,8 +13,6 @@ of each of the three ways; of all also of each hospital's own model on its own r
 """
 
 import argparse
-import importlib.machinery
-import importlib.util
 import json
 import math
 import pathlib
@@ -27,16 +25,9 @@ import sys
 
 import numpy
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
+from deposited_run import demo
+
 STEPS, MOMENTUM, ROW_NORM, LOGIT_BOUND, DELTA = 30, 0.5, 3.0, 64.0, 1e-4  # of configs/heart.toml
-
-
-def demo():
-    """scripts/demo-owners as a module."""
-    loader = importlib.machinery.SourceFileLoader("demo_owners", str(PROJECT / "scripts/demo-owners"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo_owners", loader))
-    loader.exec_module(module)
-    return module
 
 
 def gaussian_deviation(epsilon):
@@ -81,7 +72,7 @@ def split_run(module, heart, out, seed, epsilons):
     """Of this split a dictionary (epsilon, way, hospital) -> accuracy."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    parties = module.prepare_parties(out)
+    parties = module.prepare_parties(out / "parties")
     job = module.prepare_job(out, parties, None)
     train, test = {}, {}
     for hospital in module.CAPACITIES:

@@ -69,17 +69,19 @@ check_netsim() {
 }
 
 # Steps of each training of configs/, enough for half a second on loopback; a quarter of them on the WAN. 0: a job without steps. Not
-# here are votes and ensembles, whose data `operation plan` makes, and jobs of which a plan leaves something out of its times, as it
-# says: what owners or teachers train (adult-average, mnist-pate) and the checks of deposits (heart, demo-owners).
+# here are votes and ensembles whose data `operation plan` makes (pate, ensemble-transfer).
 declare -A PLANNED_CONFIGS=(
-  [adult]=300 [adult-descent]=100 [adult-histogram]=0 [adult-least-squares]=0 [adult-statistics]=0 [adult-vertical]=100
-  [audit]=120 [cifar-scatter]=8 [demo]=100 [imdb]=24 [mnist]=40 [mnist-hog]=40 [mnist-pea]=40 [mnist-scatter]=40 [sum]=0 [tune]=40
+  [adult]=300 [adult-average]=0 [adult-descent]=100 [adult-histogram]=0 [adult-least-squares]=0 [adult-statistics]=0
+  [adult-vertical]=100 [audit]=120 [cifar-scatter]=8 [demo]=100 [demo-owners]=200 [heart]=200 [imdb]=24 [mnist]=40 [mnist-hog]=40
+  [mnist-pate]=0 [mnist-pea]=40 [mnist-scatter]=40 [sum]=0 [tune]=40
 )
+# How many deposits the jobs on deposits have there.
+declare -A PLANNED_DEPOSITS=([demo-owners]=1 [heart]=4)
 
 # has_data_of CONFIG: whether its data are there, or the program makes them.
 has_data_of() {
   case $1 in
-    audit | demo | sum | tune) ;;
+    audit | demo | demo-owners | heart | sum | tune) ;;
     cifar-scatter) has_data cifar10 ;;
     *) has_data "${1%%-*}" ;;
   esac
@@ -103,9 +105,38 @@ data_of() {
   esac
 }
 
+# run_parties FOLDER: the three that are prepared there, on loopback.
+run_parties() {
+  local party processes=() status=0
+  for party in 0 1 2; do
+    build/bin/trefoil run --config "$1/party-$party/party.toml" --job "$1/job.toml" --out "$1/party-$party/out" --threads 1 &
+    processes+=($!)
+  done
+  for party in "${processes[@]}"; do wait "$party" || status=1; done
+  return "$status"
+}
+
+# run_on_deposits loopback|lan|wan NAME STEPS: a training of configs/ on deposits, which are made before.
+run_on_deposits() {
+  local profile=$1 name=$2 folder=$work/plan-$1-$2 hosts=127.0.0.1,127.0.0.1,127.0.0.1 records=()
+  [ "$profile" = loopback ] || hosts=$netsim_hosts
+  [ "$name" != heart ] || ! has_data heart || records=("$(data_folder heart)")
+  python3 -B "$helpers/deposited_run.py" "$name" "$folder" "$hosts" "$3" "${records[@]}" >&2 || return
+  if [ "$profile" = loopback ]; then
+    run_parties "$folder" >&2
+  else
+    bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$folder" "$profile" >&2
+  fi
+}
+
 # run_config loopback|lan|wan NAME: a job of configs/ on that network.
 run_config() {
   local profile=$1 name=$2 folder=$work/plan-$1-$2 steps=${PLANNED_CONFIGS[$2]} data where=() length=()
+  if [ -n "${PLANNED_DEPOSITS[$name]:-}" ]; then
+    [ "$profile" != wan ] || steps=$((steps / 4))
+    run_on_deposits "$profile" "$name" "$steps"
+    return
+  fi
   data=$(data_of "$name") || { echo "$profile, $name: its data cannot be prepared" && return 1; }
   [ "$profile" != wan ] || steps=$((steps / 4))
   [ "$steps" = 0 ] || length=(--set "training.steps=$steps" "${BULK[@]}")
@@ -132,7 +163,9 @@ compared_runs() {
   done
   compared "$profile" "4,096 x 15,552 x 10" "$work/scale-plan-$profile/ranks-1" || status=1
   for name in "${@:2}"; do
-    if compared "$profile" "$name" "$work/plan-$profile-$name"; then rm -rf "$work/plan-$profile-$name"; else status=1; fi
+    local options=()
+    [ -z "${PLANNED_DEPOSITS[$name]:-}" ] || options=(1 --deposits "${PLANNED_DEPOSITS[$name]}")
+    if compared "$profile" "$name" "$work/plan-$profile-$name" "${options[@]}"; then rm -rf "$work/plan-$profile-$name"; else status=1; fi
   done
   return "$status"
 }
