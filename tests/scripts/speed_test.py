@@ -1,0 +1,70 @@
+"""What scripts/acceptance's measurements of speed are held against. Usage: speed_test.py"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "acceptance.d"
+sys.path.insert(0, str(FOLDER))
+import speed_limits
+
+
+def result(form, sent, rounds=10, milliseconds=1.0, op="dpsgd_step"):
+    figures = {"rounds": rounds, "bytes_sent": [sent, sent - 1, sent], "bytes_offline": [0, 0, 0]}
+    seconds = {"seconds": {"median": milliseconds / 1000}, "seconds_sustained": milliseconds / 1000}
+    return {"op": op, "form": form, "n": 1280, "declared": figures, **figures, **seconds}
+
+
+class Limits(unittest.TestCase):
+    # What parties send at most, by form: trefoil bench.
+    SENT = {"dpsgd_step": {"latency": 154_492, "bulk": 170_572}, "compare": {"latency": 1_600_000, "bulk": 1_883_460},
+            "multiply_truncate": {"bulk": 16_000_000}}
+
+    def is_within(self, work, *results, slowness=1.0):
+        return speed_limits.line_of(work, "loopback", results, None, slowness)[1]
+
+    def test_take_a_twentieth_more_bytes_than_are_sent_and_no_tenth(self):
+        for work in speed_limits.WORKS:
+            for form, sent in self.SENT.get(work.op, {}).items():
+                with self.subTest(work.op, form=form):
+                    found = result(form, sent)
+                    self.assertTrue(self.is_within(work, found))
+                    self.assertFalse(self.is_within(work, found, result(form, sent * 11 // 10)))
+
+
+class CheckBench(unittest.TestCase):
+    # Rounds and bytes of what has a budget.
+    FOUND = {("dpsgd_step", "latency"): (10, 154_492), ("dpsgd_step_squared", "latency"): (13, 196_396),
+             ("clip_factor", "latency"): (2, 384), ("sigmoid", "latency"): (3, 555), ("compare", "latency"): (2, 592),
+             ("compare", "bulk"): (7, 993), ("inverse_sqrt", "latency"): (8, 2664), ("inverse_sqrt", "bulk"): (21, 22828)}
+
+    def check(self, found):
+        """Code and output for a bench that found these."""
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "protocol_table"
+            table.write_text("#!/bin/sh\necho " + " ".join({op for op, _ in found}) + "\n")
+            table.chmod(0o755)
+            bench = pathlib.Path(folder) / "bench.json"
+            results = [result(form, sent, rounds, op=op) for (op, form), (rounds, sent) in found.items()]
+            bench.write_text(json.dumps({"results": results}))
+            done = subprocess.run([sys.executable, "-B", FOLDER / "check_bench.py", table, bench], capture_output=True, text=True,
+                                  check=False)
+            return done.returncode, done.stdout
+
+    def test_takes_what_is_sent(self):
+        self.assertEqual(self.check(self.FOUND)[0], 0)
+
+    def test_refuses_one_more_round_of_a_step_or_a_tenth_more_bytes(self):
+        for op in ("dpsgd_step", "dpsgd_step_squared"):
+            rounds, sent = self.FOUND[op, "latency"]
+            for more in ((rounds + 1, sent), (rounds, sent * 11 // 10)):
+                with self.subTest(op, more=more):
+                    code, output = self.check(self.FOUND | {(op, "latency"): more})
+                    self.assertEqual(code, 1)
+                    self.assertIn(f"{op} (latency, n = 1280): {more[0]} rounds", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
