@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Speed and memory.
 #
-# Limits in seconds are for two cores of an Intel Xeon with AVX-512 (docs/reference/performance.md). On a machine, or at a
-# minute, whose multiplier does less in registers, they are as much longer (speed_limits.py, peaks.py).
+# Limits in seconds are for two cores of an EPYC with AVX-512 (docs/reference/performance.md). On a machine, or at a minute,
+# whose multiplier does less in registers, they are as much longer, and shorter where it does more (speed_limits.py, peaks.py).
 # Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`.
 
 CHECKS=(

@@ -5,11 +5,11 @@ Usage: speed_limits.py TREFOIL KERNELS_BENCHMARK FOLDER loopback|lan|wan [--nets
   FOLDER     for keys, party files and results; lan and wan want the network simulator, and root
   --turns    how often everything is measured (default 3)
   --sums     noisy sums in place of what a training is made of
-Limits in milliseconds are for two cores of an Intel Xeon with AVX-512; where the best peak of the multiplier in registers is
-lower than there, those of loopback and lan are as much longer, up to half. Of each operation the turn counts whose median is
-the shortest, and the most bytes of any. A line an operation. A step takes sustained, what it is dealt included, at most 1.4
-times its limit, and a noisy sum, noise included, its own. Where there are two forms both are measured beside what was chosen, and no turn may have chosen one whose
-shortest median is more than a fifth longer than the other's.
+Limits in milliseconds are for two cores of an EPYC with AVX-512, whose multiplier does 16.6 G/s in registers. Where the best of
+the turns' peaks is another, those of loopback and lan are as much longer or shorter. Of each operation the turn counts whose
+median is the shortest, and the most bytes of any. A line an operation. A step takes sustained, what it is dealt included, at most
+1.4 times its limit, and a noisy sum, noise included, its own. Where there are two forms both are measured beside what was chosen,
+and no turn may have chosen one whose shortest median is more than a fifth longer than the other's.
 Exit code: 0; 1 if one is beyond its limit; 2 usage; else that of a bench that failed.
 """
 import argparse

@@ -8,6 +8,7 @@ import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "acceptance.d"
 sys.path.insert(0, str(FOLDER))
+import peaks
 import speed_limits
 
 
@@ -32,6 +33,15 @@ class Limits(unittest.TestCase):
                     found = result(form, sent)
                     self.assertTrue(self.is_within(work, found))
                     self.assertFalse(self.is_within(work, found, result(form, sent * 11 // 10)))
+
+    def test_are_longer_where_the_multiplier_does_less_and_shorter_where_it_does_more(self):
+        step = speed_limits.WORKS[0]
+        for peak, limit in ((16.6, 3.5), (8.3, 7.0), (33.2, 1.75)):
+            with self.subTest(peak):
+                slowness = peaks.slowness([{"MultiplierPeak": peak / 2}, {"MultiplierPeak": peak}])
+                for milliseconds, right in ((0.99 * limit, True), (1.01 * limit, False)):
+                    found = result("latency", 154_492, milliseconds=milliseconds)
+                    self.assertEqual(self.is_within(step, found, slowness=slowness), right)
 
 
 class CheckBench(unittest.TestCase):
