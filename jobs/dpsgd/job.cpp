@@ -54,12 +54,12 @@ class DpsgdJob : public Job {
   [[nodiscard]] const char* type() const override { return "dpsgd"; }
   [[nodiscard]] const std::string& name() const override { return job_.name; }
   [[nodiscard]] double delta() const override { return job_.privacy.delta; }
-  [[nodiscard]] dp::AccountantKind accountant() const override { return settings_.accountant; }
+  [[nodiscard]] dp::AccountantKind accountant() const override { return job_.privacy.accountant; }
   [[nodiscard]] const std::vector<int>& release_to() const override { return job_.release.to; }
   [[nodiscard]] std::string Json() const override { return DpsgdJson(job_); }
   [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job_); }
   [[nodiscard]] std::string Title() const override {
-    return fmt::format("{} steps, sigma {}", settings_.steps, MultiplierText(Privacy().sigma));
+    return fmt::format("{} steps, sigma {}", Settings().steps, MultiplierText(Privacy().sigma));
   }
 
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return Privacy().events; }
@@ -67,7 +67,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] std::vector<std::string> Warnings() const override { return PrivacyWarnings(job_); }
   [[nodiscard]] ShownResults Shown(const std::filesystem::path& folder) const override;
   [[nodiscard]] std::vector<std::string> Advice() const override {
-    return TrainingAdvice(job_, settings_, Privacy().sigma);
+    return TrainingAdvice(job_, Settings(), Privacy().sigma);
   }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
   [[nodiscard]] std::string Uncovered() const override;
@@ -80,7 +80,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] CheckpointShape ShapeOfCheckpoint() const override;
   [[nodiscard]] dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
                                                 int first) const override {
-    return EpsilonsOf(ml::MakePlan(settings_, earlier, from_start, first));
+    return EpsilonsOf(ml::MakePlan(Settings(), earlier, from_start, first));
   }
   [[nodiscard]] const RecordSchema* Records() const override { return &job_; }
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
@@ -90,7 +90,7 @@ class DpsgdJob : public Job {
   }
 
   void UseRanks(int ranks) override {
-    ml::CheckRanks(settings_, ranks);
+    ml::CheckRanks(Settings(), ranks);
     rank_count_ = ranks;
   }
   void TakeRanks(mpc::Ranks& ranks) override {
@@ -102,7 +102,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
-  void Serve(mpc::Context& party) override { ml::ServeSteps(party, settings_, *ranks_); }
+  void Serve(mpc::Context& party) override { ml::ServeSteps(party, Settings(), *ranks_); }
   [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override {
     return EvaluationLine(job_, summary.value("evaluation", nlohmann::ordered_json()));
   }
@@ -114,6 +114,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] static dp::EpsilonPair EpsilonsOf(const ml::PrivacyPlan& plan) {
     return {.outsider = plan.epsilon_outsider, .insider = plan.epsilon_insider, .error = plan.epsilon_error};
   }
+  [[nodiscard]] const ml::TrainingSettings& Settings() const;
   [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
   [[nodiscard]] bool ReadsTwice() const { return job_.features.standardise.on && !IsOfExtracted(job_); }
@@ -123,12 +124,13 @@ class DpsgdJob : public Job {
                                const LoadOptions& options);
 
   DpsgdSettings job_;
-  ml::TrainingSettings settings_;
-  mutable std::optional<ml::PrivacyPlan> privacy_;  // once it is asked for: calibration takes its time
-  int rank_count_ = 1;                              ///< machines of a party
-  mpc::Ranks* ranks_ = nullptr;                     ///< after TakeRanks
-  SharedRecords* records_ = nullptr;                ///< data.source "store": after TakeRecordsOf
-  ml::OwnRecords own_;                              ///< after Inputs, as below
+  ml::TrainingSettings settings_;                        // as the job has them
+  mutable std::optional<ml::TrainingSettings> trained_;  // Settings(), once they are asked for
+  mutable std::optional<ml::PrivacyPlan> privacy_;       // once it is asked for: calibration takes its time
+  int rank_count_ = 1;                                   ///< machines of a party
+  mpc::Ranks* ranks_ = nullptr;                          ///< after TakeRanks
+  SharedRecords* records_ = nullptr;                     ///< data.source "store": after TakeRecordsOf
+  ml::OwnRecords own_;                                   ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
 
@@ -143,8 +145,14 @@ class DpsgdJob : public Job {
   std::optional<DpsgdSettings> standardised_;  ///< after the sum was opened
 };
 
+/// Those of all that is planned and run.
+const ml::TrainingSettings& DpsgdJob::Settings() const {
+  if (!trained_) trained_ = ml::WithCalibratedSigma(settings_);
+  return *trained_;
+}
+
 const ml::PrivacyPlan& DpsgdJob::Privacy() const {
-  if (!privacy_) privacy_ = ml::MakePlan(settings_);
+  if (!privacy_) privacy_ = ml::MakePlan(Settings());
   return *privacy_;
 }
 
@@ -163,36 +171,36 @@ std::string DpsgdJob::ValidationUncovered(int party) const {
 
 JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   const auto& privacy = Privacy();
-  const auto plan = ml::MakeStepPlan(settings_);
+  const auto plan = ml::MakeStepPlan(Settings());
   JobPlan all{.events = privacy.events,
               .memory = std::array<double, net::kParties>{},
-              .figures = {{"steps", settings_.steps},
+              .figures = {{"steps", Settings().steps},
                           {"sigma", privacy.sigma},
                           {"sensitivity", privacy.sensitivity},
                           {"sampling_rate", privacy.sampling_rate},
-                          {"row_fraction_bits", ml::RowFractionBits(settings_)},
+                          {"row_fraction_bits", ml::RowFractionBits(Settings())},
                           {"row_bits", plan.row_bits}}};
   all.sizes = fmt::format("A number of a row has {} fraction bits and takes {} bytes",
-                          ml::RowFractionBits(settings_), plan.row_bits / 8);
-  if (settings_.error_fraction_bits) {
-    all.figures["error_fraction_bits"] = *settings_.error_fraction_bits;
-    all.sizes += fmt::format(", a clipped error {} fraction bits", *settings_.error_fraction_bits);
+                          ml::RowFractionBits(Settings()), plan.row_bits / 8);
+  if (Settings().error_fraction_bits) {
+    all.figures["error_fraction_bits"] = *Settings().error_fraction_bits;
+    all.sizes += fmt::format(", a clipped error {} fraction bits", *Settings().error_fraction_bits);
   }
-  if (settings_.adaptive) {
-    all.figures["gradient_sigma"] = ml::GradientSigma(settings_, privacy.sigma);
-    all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(settings_) / 2;
+  if (Settings().adaptive) {
+    all.figures["gradient_sigma"] = ml::GradientSigma(Settings(), privacy.sigma);
+    all.figures["clip_count_sigma"] = ml::ClipCountMultiplier(Settings()) / 2;
   }
-  if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
-  if (settings_.ranges) all.figures["range_sigma"] = settings_.ranges->sigma;
+  if (Settings().standardisation) all.figures["standardise_sigma"] = Settings().standardisation->sigma;
+  if (Settings().ranges) all.figures["range_sigma"] = Settings().ranges->sigma;
   ml::TrainingStart start{.before = checks().part, .deposits = checks().deposits};
   if (job_.store.on) start.before.messages = Then(RequireSameNoiseCost(), start.before.messages);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
-    if (settings_.comparison && *settings_.comparison != form) continue;
+    if (Settings().comparison && *Settings().comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
-                   .cost = ml::PlannedRunCost(settings_, form, rank_count_, start),
-                   .chosen = !link || ml::PlannedForm(settings_, *link, rank_count_) == form,
-                   .step = ml::PlannedStepCost(settings_, form, rank_count_)};
-    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link, rank_count_, start);
+                   .cost = ml::PlannedRunCost(Settings(), form, rank_count_, start),
+                   .chosen = !link || ml::PlannedForm(Settings(), *link, rank_count_) == form,
+                   .step = ml::PlannedStepCost(Settings(), form, rank_count_)};
+    if (link) run.seconds = ml::PlannedRunSeconds(Settings(), form, *link, rank_count_, start);
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
@@ -202,10 +210,10 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
 }
 
 JobSteps DpsgdJob::Steps() const {
-  return {.count = settings_.steps,
+  return {.count = Settings().steps,
           .checkpoint_every = job_.training.checkpoint_every,
           .lost_max = job_.training.lost_steps_max,
-          .charged_before = settings_.balance_sigma || settings_.initialisation,
+          .charged_before = Settings().balance_sigma || Settings().initialisation,
           .charged_after = job_.evaluation && job_.evaluation->sigma};
 }
 
@@ -229,13 +237,13 @@ std::string DpsgdJob::NoResume() const {
 }
 
 CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
-  return {.weights = ml::ShapeOfWeights(ml::MakeStepPlan(settings_)),
-          .fraction_bits = settings_.fraction_bits,
-          .coins = settings_.sampling == ml::Sampling::kPublic,
+  return {.weights = ml::ShapeOfWeights(ml::MakeStepPlan(Settings())),
+          .fraction_bits = Settings().fraction_bits,
+          .coins = Settings().sampling == ml::Sampling::kPublic,
           .joint_slots = job_.data.vertical,
-          .counts = ml::EvaluationNumbers(settings_),
-          .class_counts = settings_.balance_sigma ? static_cast<std::size_t>(settings_.classes) : 0,
-          .adaptive_clip = settings_.adaptive.has_value()};
+          .counts = ml::EvaluationNumbers(Settings()),
+          .class_counts = Settings().balance_sigma ? static_cast<std::size_t>(Settings().classes) : 0,
+          .adaptive_clip = Settings().adaptive.has_value()};
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
@@ -251,13 +259,13 @@ DpsgdSettings DpsgdJob::OwnForm() const {
 
 /// What the three open before the training, each noted where it has opened: the run may break off.
 DpsgdSettings DpsgdJob::OpenStandardisation(mpc::Context& party, Output& output) {
-  if (settings_.ranges) {
-    ranges_ = OpenRanges(party, job_, *settings_.ranges, cells_, RandomStream::FromSystem());
+  if (Settings().ranges) {
+    ranges_ = OpenRanges(party, job_, *Settings().ranges, cells_, RandomStream::FromSystem());
     output.Opened(OpenedRanges(job_, *ranges_));
     moments_ = sum_again_(ranges_->job);
     same_data_.Require();
   }
-  auto standardised = OpenMoments(party, ranges_ ? ranges_->job : job_, *settings_.standardisation, moments_,
+  auto standardised = OpenMoments(party, ranges_ ? ranges_->job : job_, *Settings().standardisation, moments_,
                                   RandomStream::FromSystem());
   output.Opened(OpenedMoments(standardised));
   return standardised;
@@ -324,7 +332,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
                      const dp::TrainingRecord& before) { output.Reserve(plan.events, before.events); },
       .before_steps = [&](const dp::TrainingRecord& record,
                           int steps) { output.Announce(record.events, steps); }};
-  if (settings_.standardisation) {
+  if (Settings().standardisation) {
     hooks.before_records = [&](mpc::Context& party) {
       standardised_ = OpenStandardisation(party, output);
       standardise_(*standardised_);
@@ -345,21 +353,21 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   SharedRecords::Checked deposits;
   if (job_.store.on) {
     // Before batches are bound to this run, as a training compares its constants too late for that.
-    RequireSameNoise(party, Events(), {ml::MakeStepPlan(settings_).lattice_sensitivity});
+    RequireSameNoise(party, Events(), {ml::MakeStepPlan(Settings()).lattice_sensitivity});
     const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
     const auto plan = resumption.earlier.empty()
                           ? Events()  // known already
-                          : ml::MakePlan(settings_, resumption.earlier, !resumption.from, first).events;
+                          : ml::MakePlan(Settings(), resumption.earlier, !resumption.from, first).events;
     deposits = TakeDeposits(party, *records_, output, plan);
   }
-  auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption,
+  auto trained = ml::Train(party, Settings(), own_, HooksOf(output), held_out_, resumption,
                            std::move(deposits.rows), deposits.batch, ranks_);
   const auto evaluation = EvaluationJson(job_, trained);
   if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
-  JobResult result{.summary = {{"steps", settings_.steps},
+  JobResult result{.summary = {{"steps", Settings().steps},
                                {"sigma", trained.plan.sigma},
                                {"sensitivity", trained.plan.sensitivity},
-                               {"row_bits", ml::MakeStepPlan(settings_).row_bits},
+                               {"row_bits", ml::MakeStepPlan(Settings()).row_bits},
                                {"accuracy", AccuracyOf(evaluation)},
                                {"evaluation", evaluation}}};
   if (job_.store.on) result.summary["deposits"] = std::move(deposits.summary);
@@ -368,9 +376,10 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary.update(FiguresJson({}));
   }
   if (standardised_)
-    result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
-  if (ranges_) AddRanges(job_, *ranges_, settings_.ranges->sigma, result);
-  if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
+    result.summary["standardisation"] =
+        StandardisationJson(*standardised_, Settings().standardisation->sigma);
+  if (ranges_) AddRanges(job_, *ranges_, Settings().ranges->sigma, result);
+  if (job_.model.class_weights.balanced) AddClasses(trained, Settings(), job_.privacy.delta, result);
   if (trained.last_clip) {
     result.summary["last_clip"] = *trained.last_clip;
     result.values.push_back({.name = "last_clip", .value = *trained.last_clip});

@@ -19,6 +19,7 @@
 #include "ml/on_shares/evaluation.h"
 #include "ml/plan/step_journal.h"
 #include "ml/plan/step_privacy.h"
+#include "ml/plan/step_ranges.h"
 #include "ml/ranks/rank_rows.h"
 #include "ml/ranks/rank_steps.h"
 #include "ml/ranks/serve_steps.h"
@@ -193,6 +194,14 @@ Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
   Eigen::RowVectorXf out(stored->features);
   stored->read(row, {out.data(), static_cast<std::size_t>(out.size())});
   return out;
+}
+
+TrainingSettings WithCalibratedSigma(TrainingSettings settings) {
+  if (!NeedsCalibratedSigma(settings)) return settings;
+  const StepPlan plan = MakeStepPlan(settings);
+  const auto before = EventsBeforeSteps(plan, InitialisationOf(settings));
+  settings.calibrated_sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
+  return settings;
 }
 
 PrivacyPlan MakePlan(const TrainingSettings& settings) { return MakePlan(settings, {}, true, 0); }

@@ -133,6 +133,11 @@ struct HeldOutRecords {
   OwnRecords validation;  ///< of settings.initialisation, where it selects on them
 };
 
+/// The settings with the sigma that calibration finds, where rows are shared in fewer bits only once it is known
+/// (NeedsCalibratedSigma in ml/plan/step_ranges.h); else as they are. It follows from the settings alone, so
+/// that plan, run and all three parties choose the same bits. Throws as MakePlan.
+[[nodiscard]] TrainingSettings WithCalibratedSigma(TrainingSettings settings);
+
 /// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches
 /// 2^62, noise below 8 lattice units, epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);

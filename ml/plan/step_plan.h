@@ -78,13 +78,18 @@ struct StepPlan {
   return HasNarrowRows(plan) && IsNetwork(plan) && plan.columns == 1;
 }
 
-/// Whether the sum of narrow rows is lifted to words and then truncated with the velocity, rounded once: with
-/// an adaptive clip, whose factor nobody knows when it is dealt, and where two exact truncations would take a
-/// comparison's key each.
-[[nodiscard]] inline bool LiftsUpdate(const StepPlan& plan) {
+/// Whether the sum of narrow rows is lifted to words and then truncated with the velocity, rounded once, where
+/// rows are narrow: with an adaptive clip, whose factor nobody knows when it is dealt, and where two exact
+/// truncations would take a comparison's key each.
+[[nodiscard]] inline bool LiftsNarrowUpdate(const StepPlan& plan) {
   const bool keys_twice =
       plan.momentum_factor != 0 && plan.settings.truncation == protocols::Rounding::kExact;
-  return HasNarrowRows(plan) && (plan.settings.adaptive || keys_twice);
+  return plan.settings.adaptive || keys_twice;
+}
+
+/// Whether they are, and it is.
+[[nodiscard]] inline bool LiftsUpdate(const StepPlan& plan) {
+  return HasNarrowRows(plan) && LiftsNarrowUpdate(plan);
 }
 
 /// By how many bits rows times clipped errors are moved to the gradient's lattice: a network's layers share

@@ -22,6 +22,8 @@ constexpr int kMinWeightBits = 8;
 constexpr int kMinNormBits = 8;    // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr int kWordBits = 64;
+// Sent of what is opened of a product, and of a clipped error that is dealt and re-shared.
+constexpr int kWords = 4;
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
 constexpr const char* kGradientRemedy =
@@ -103,17 +105,21 @@ int BitsOfGradient(const StepPlan& plan, double sigma) {
 
 int WholeBytes(int bits) { return (bits + 7) / 8 * 8; }
 
-/// Whether rows of so many bits, and sums of `of_sums`, save a run more than its momentum takes then: a
-/// truncation by itself in each step, or less where the sum is lifted. Not asked of linear models whose rows
-/// come afresh in each step. Without momentum rows save more than the word that each has for its mask bit
-/// behind one column.
-bool SaveMoreThanMomentumTakes(const StepPlan& plan, int bits, int of_sums) {
-  const TrainingSettings& s = plan.settings;
-  const bool afresh = s.sampling == Sampling::kOwnerPoisson;
-  if (s.momentum == 0 || (afresh && !IsNetwork(plan))) return true;
-  // Four words are sent of what is opened of a product, and of a clipped error that is dealt and re-shared.
-  constexpr int kWords = 4;
+/// How many bits of a weight a step's update sends more where sums of `of_sums` bits are lifted, or the velocity
+/// is truncated by itself beside them.
+int BitsOfWeight(const StepPlan& plan, int of_sums) {
+  if (LiftsNarrowUpdate(plan)) return kWords * of_sums;
   constexpr int kWordsOfMomentum = 6;
+  return kWordsOfMomentum * kWordBits - kWords * (kWordBits - of_sums);
+}
+
+/// Whether rows of so many bits, and sums of `of_sums`, save a run more bytes than its updates take more then, in
+/// all steps. Where neither momentum nor an adaptive clip has them take more, rows save more than the word that
+/// each has for its mask bit behind one column.
+bool SaveMoreThanTheUpdateTakes(const StepPlan& plan, int bits, int of_sums) {
+  const TrainingSettings& s = plan.settings;
+  if (plan.momentum_factor == 0 && !LiftsNarrowUpdate(plan)) return true;
+  const bool afresh = s.sampling == Sampling::kOwnerPoisson;
   mpc::Index errors = 0;
   for (const LayerShape& layer : plan.layers) errors += layer.outputs;
   const auto in_step = static_cast<double>(plan.batch_rows);
@@ -122,19 +128,21 @@ bool SaveMoreThanMomentumTakes(const StepPlan& plan, int bits, int of_sums) {
       (s.features + 1) * (kWordBits - bits) - (IsNetwork(plan) && plan.columns == 1 ? kWordBits : 0);
   const auto opened = IsNetwork(plan) ? kWords * plan.layers.front().outputs * (kWordBits - bits) : 0;
   const auto clipped = s.clipping == Clipping::kFactorised ? kWords * errors * (kWordBits - of_sums) : 0;
-  const auto of_weight = kWordsOfMomentum * kWordBits - kWords * (kWordBits - of_sums);
   return sent * static_cast<double>(of_row) + in_step * static_cast<double>(opened + clipped) >
-         static_cast<double>(of_weight * ShapeOfWeights(plan).weights());
+         static_cast<double>(BitsOfWeight(plan, of_sums) * ShapeOfWeights(plan).weights());
 }
 
-/// Whether fewer bits cannot cost a job anything, where its rows are shared once: an adaptive clip's update
-/// takes more in each step, and sigma must not be able to exceed what the bits are chosen for, which whole
-/// rows have room for.
-bool GainsByFewerBits(const TrainingSettings& s, double sigma) {
-  if (s.sampling == Sampling::kOwnerPoisson) return true;
-  if (s.adaptive) return false;
-  const bool charged_before = s.initialisation || s.standardisation || s.balance_sigma;
-  return s.sigma || (!charged_before && sigma < kLargestSigma);
+/// Whether nobody inputs rows as a whole, or more is done with them than the two products.
+bool HasRowsInWords(const TrainingSettings& s) {
+  return s.deposited || s.vertical || s.clipping == Clipping::kPublished;
+}
+
+/// Whether the velocity stays in range where what goes into it is rounded in so many parts.
+bool UpdateFits(const StepPlan& plan, double sigma, int roundings) {
+  // A velocity is rounded, by less than a unit of the weights, before it enters the next.
+  const double rounding = plan.settings.momentum > 0 ? std::ldexp(roundings, plan.update_shift) : 0;
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa);
+  return (update + rounding) * VelocityGain(plan.settings) < std::ldexp(1.0, kRangeBits);
 }
 
 /// `without_noise`: whether the records' gradients alone would fit.
@@ -223,15 +231,11 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 }
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
-  // A velocity is rounded, by less than a unit of the weights, before it enters the next.
   // Behind narrow rows its two parts are rounded apart, where they are not lifted.
   const int roundings = HasNarrowRows(plan) && !LiftsUpdate(plan) ? 2 : 1;
-  const double rounding = plan.settings.momentum > 0 ? std::ldexp(roundings, plan.update_shift) : 0;
-  const auto fits = [&](double noise) {
-    const double update = GradientRange(plan, noise) * static_cast<double>(plan.step_size.mantissa);
-    return (update + rounding) * VelocityGain(plan.settings) < std::ldexp(1.0, kRangeBits);
-  };
-  if (!fits(sigma)) NoisyGradientError(sigma, fits(0), RemedyWithClip(plan.settings, ", training.momentum"));
+  if (!UpdateFits(plan, sigma, roundings))
+    NoisyGradientError(sigma, UpdateFits(plan, 0, roundings),
+                       RemedyWithClip(plan.settings, ", training.momentum"));
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {
@@ -243,6 +247,7 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 
 double SigmaAbove(const TrainingSettings& settings) {
   if (settings.sigma) return OnSigmaLattice(*settings.sigma);
+  if (settings.calibrated_sigma) return *settings.calibrated_sigma;
   const double one_release = std::sqrt(2 * std::log(1.25 / settings.delta)) / settings.target_epsilon;
   // PEA's closed form counts a step of sampled records as one of all; for insiders, who know which records
   // are in a step of public batches, each of a record's steps counts.
@@ -257,17 +262,25 @@ double SigmaAbove(const TrainingSettings& settings) {
   return std::clamp(4 * steps * one_release, kExpectedSigma, kLargestSigma);
 }
 
+bool NeedsCalibratedSigma(const TrainingSettings& settings) {
+  if (settings.sigma || settings.calibrated_sigma) return false;
+  if (settings.sampling == Sampling::kOwnerPoisson || HasRowsInWords(settings)) return false;
+  const bool charged_before = settings.initialisation || settings.standardisation || settings.balance_sigma;
+  return charged_before || SigmaAbove(settings) >= kLargestSigma;
+}
+
 int RowBits(const StepPlan& plan, double sigma) {
   const TrainingSettings& s = plan.settings;
-  const bool in_words = s.deposited || s.vertical || s.clipping == Clipping::kPublished;
-  if (in_words || !GainsByFewerBits(s, sigma)) return kWordBits;
+  if (HasRowsInWords(s) || NeedsCalibratedSigma(s)) return kWordBits;
   const int of_gradient = WholeBytes(BitsOfGradient(plan, sigma));
   const int bits = WholeBytes(std::max(BitsOfRowProducts(plan, sigma), of_gradient - RowShift(plan)));
   const int opened = IsNetwork(plan) ? of_gradient : bits;
   if (std::max(bits, opened) >= kWordBits) return kWordBits;
   // No later step's mantissa is larger: a rate falls from the first one's.
   const bool fits = s.adaptive || plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
-  return fits && SaveMoreThanMomentumTakes(plan, bits, opened) ? bits : kWordBits;
+  // Two roundings of the velocity may have no room where one has; nor may that cost a job anything.
+  if (s.calibrated_sigma && !LiftsNarrowUpdate(plan) && !UpdateFits(plan, sigma, 2)) return kWordBits;
+  return fits && SaveMoreThanTheUpdateTakes(plan, bits, opened) ? bits : kWordBits;
 }
 
 int UpdateBits(const StepPlan& plan, double sigma) {

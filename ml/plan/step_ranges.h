@@ -21,7 +21,7 @@ inline constexpr double kMostOfGradient = 1.4142135623730951;
 /// A multiplier that calibration does not exceed, but for settings that leave next to nothing of epsilon to
 /// the steps: four times that of the steps as one release by the Gaussian mechanism's classical formula, 10
 /// to 1000. With public sampling of as many steps as a record is in at most. That of the settings where they
-/// give one.
+/// give one or have a calibrated one.
 [[nodiscard]] double SigmaAbove(const TrainingSettings& settings);
 
 /// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
@@ -58,6 +58,11 @@ void CheckUpdateRange(const StepPlan& plan, double sigma);
 /// by at most the largest update a step. For utility alone.
 void CheckLogitRange(const StepPlan& plan, double sigma);
 
+/// Whether rows that are shared once stay whole until settings.calibrated_sigma is known: where it is
+/// calibrated to what initialisation, standardisation or balanced classes leave of epsilon, or would be
+/// kLargestSigma or more by SigmaAbove(), so that no job is refused for want of bits that whole rows have.
+[[nodiscard]] bool NeedsCalibratedSigma(const TrainingSettings& settings);
+
 /// The least multiple of 8, k, such that a step's rows may be shared modulo 2^k; 64 where they are to be
 /// whole, or would have to be. With P the sigmoid's period, Z the logits or what goes up a network's first
 /// layer, G the noisy gradient sum, d the update's shift, and G opened in w bits, k of a linear model:
@@ -69,10 +74,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma);
 ///   the noisy count of records.
 /// G is below GradientRange at `sigma`; beyond, the sum wraps, which is post-processing of what is released.
 /// Whole are rows that were deposited or are put together of columns, and those of published clipping.
-/// Those of a network, too, and those that are shared once (public and full sampling), where momentum would
-/// take more bytes in the run than they save. Of the latter also with an adaptive clip, whose update takes
-/// more in each step, and where sigma is calibrated to what initialisation, standardisation or balanced classes
-/// leave, or is kLargestSigma or more, so that no such job is refused for want of bits.
+/// So are those that save a run no more bytes than its updates would take more, by momentum or an adaptive clip,
+/// and those that are shared once (public and full sampling) where NeedsCalibratedSigma().
 [[nodiscard]] int RowBits(const StepPlan& plan, double sigma);
 
 /// w, behind the plan's row_bits: a network's is the least multiple of 8, whatever what goes up a layer takes.

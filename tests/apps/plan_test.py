@@ -14,6 +14,9 @@ PARTIES = (0, 1, 2)
 # Enough steps that what comes before the first one, which is in both figures, does not hide them.
 JOB = TINY_JOB.replace("steps = 6", "steps = 40")
 
+INITIALISATION = ["initialisation.method=averaging", "initialisation.steps=3", "initialisation.expected_batch=30",
+                  "initialisation.learning_rate=2.0", "initialisation.sigma=5.0"]
+
 
 class Plan(ProgramTest):
     def setUp(self):
@@ -58,6 +61,21 @@ class Plan(ProgramTest):
                 self.assertEqual(summary["bytes_sent"], sent, sampling)
                 self.assertEqual(summary["row_bits"], plan["row_bits"])
                 self.assertLess(plan["row_bits"], 64)
+
+    def test_every_byte_where_what_comes_before_the_steps_leaves_them_their_noise(self):
+        for before in ([], ["model.class_weights=balanced", "model.class_counts_sigma=20.0"]):
+            assignments = ["privacy.sampling=full", "training.expected_batch=900", "training.comparison=bulk", "training.steps=4",
+                           *(before or INITIALISATION)]
+            options = [word for assignment in assignments for word in ("--set", assignment)]
+            name = "balanced" if before else "averaged"
+            self.job = self.write(f"{name}.toml", JOB.replace("sigma = 2.0", "epsilon = 20.0"))
+            plan = self.planned(*options)
+            self.assertLess(plan["row_bits"], 64, name)
+            self.succeed("local", "--job", self.job, *options, "--out", name)
+            for party, sent in enumerate(plan["run_costs"][0]["bytes_sent"]):
+                summary = self.summary(f"{name}/party-{party}/out")
+                self.assertEqual((summary["row_bits"], summary["sigma"]), (plan["row_bits"], plan["sigma"]), name)
+                self.assertEqual(summary["bytes_sent"], sent, name)
 
     def test_memory_of_rows_that_are_shared_once(self):
         full = self.planned("--set", "privacy.sampling=full", "--set", "training.expected_batch=900")

@@ -155,6 +155,13 @@ class Resume(ProgramTest):
         self.assertLess(participation, executed // 2)  # a tenth on average; what was lost counts for every row
         self.assertGreater(participation, executed // 10)
 
+    def test_goes_on_with_rows_whose_bits_follow_from_what_comes_before_the_steps(self):
+        self.prepare(JOB.replace("sigma = 2.0", 'epsilon = 40.0\nsampling = "public"') +
+                     '[model]\nclass_weights = "balanced"\nclass_counts_sigma = 20.0\n')
+        self.check_after_kills(kills=2, seed=9)
+        self.assertLess(self.summary("r0")["row_bits"], 64)
+        self.assertEqual(len({self.summary(f"r{party}")["row_bits"] for party in PARTIES}), 1)
+
     def test_goes_on_at_the_rate_of_its_step_on_narrow_rows(self):
         self.prepare(re.sub(r"(?m)^learning_rate = .*$", 'learning_rate = 20.0\nmomentum = 0.5\nschedule = "linear"', JOB))
         self.check_charges(self.check_after_kills(kills=2, seed=11))

@@ -120,17 +120,16 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
 }
 
 /// All of a step on an adaptive clip but the opening of its count, on narrow rows and on whole ones.
-class AdaptiveClipSecrecy : public testing::TestWithParam<Sampling> {};
+class AdaptiveClipSecrecy : public testing::TestWithParam<bool> {};
 
 TEST_P(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   TrainingSettings settings = SmallSettings();
   settings.features = 1;
   settings.classes = 4;
-  settings.sampling = GetParam();
-  if (settings.sampling == Sampling::kFull) settings.expected_batch = 120;
   settings.adaptive.emplace();
-  const StepPlan plan = MakeStepPlan(settings);
-  EXPECT_EQ(HasNarrowRows(plan), settings.sampling == Sampling::kOwnerPoisson);
+  StepPlan plan = MakeStepPlan(settings);
+  EXPECT_TRUE(HasNarrowRows(plan));
+  if (GetParam()) plan = WithWholeRows(std::move(plan));
   protocols::ProtocolCase step;
   step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
@@ -150,8 +149,7 @@ TEST_P(AdaptiveClipSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   ExpectUniformViews(step, 53, plan.settings.fraction_bits);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, AdaptiveClipSecrecy,
-                         testing::Values(Sampling::kOwnerPoisson, Sampling::kFull));
+INSTANTIATE_TEST_SUITE_P(InWords, AdaptiveClipSecrecy, testing::Bool());
 
 /// What evaluation, validation and predictions do to records before their result is opened.
 TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {

@@ -27,14 +27,18 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 constexpr Index kRows = 40;
 constexpr int kSteps = 8;
 
-/// Of narrow rows with the one, of whole rows with the other.
-constexpr std::array kSamplings{Sampling::kOwnerPoisson, Sampling::kFull};
-
 TrainingSettings SmallSettingsOf(Sampling sampling) {
   TrainingSettings settings = SmallSettings();
   settings.sampling = sampling;
   if (sampling == Sampling::kFull) settings.expected_batch = 120;
   return settings;
+}
+
+/// Of narrow rows, or of the same in words.
+StepPlan PlanOf(const TrainingSettings& settings, bool in_words, Form form = Form::kBulk) {
+  const StepPlan plan = MakeStepPlan(settings, form);
+  EXPECT_TRUE(HasNarrowRows(plan));
+  return in_words ? WithWholeRows(plan) : plan;
 }
 
 /// Of exact truncation and the squared loss, so that a step is plain integer arithmetic.
@@ -61,17 +65,16 @@ RingMatrix CountNoiseOf(int self, int step) {
   return RandomSigned(static_cast<std::uint64_t>(400 + 3 * step + self), 1, 1, 18);
 }
 
-class AdaptiveStepTest : public testing::TestWithParam<std::tuple<Sampling, Form>> {
+class AdaptiveStepTest : public testing::TestWithParam<std::tuple<bool, Form>> {
  protected:
-  [[nodiscard]] static Sampling sampling() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static bool in_words() { return std::get<0>(GetParam()); }
   [[nodiscard]] static Form form() { return std::get<1>(GetParam()); }
 };
 
 // Weights and every clip, given the same noise, bit for bit.
 TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
   for (const int classes : {2, 3}) {
-    const StepPlan plan = MakeStepPlan(ExactSettings(sampling(), classes), form());
-    EXPECT_EQ(HasNarrowRows(plan), sampling() == Sampling::kOwnerPoisson);
+    const StepPlan plan = PlanOf(ExactSettings(Sampling::kOwnerPoisson, classes), in_words(), form());
     const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
     std::array<std::vector<int>, 3> clips;
     std::array<std::vector<double>, 3> counts;
@@ -125,11 +128,11 @@ TEST_P(AdaptiveStepTest, IsPlainIntegerArithmeticOverManySteps) {
 
 TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
   for (const auto rounding : {Rounding::kStochastic, Rounding::kExact}) {
-    TrainingSettings settings = SmallSettingsOf(sampling());
+    TrainingSettings settings = SmallSettings();
     settings.momentum = 0.5;
     settings.truncation = rounding;
     settings.adaptive.emplace();
-    const StepPlan plan = MakeStepPlan(settings, form());
+    const StepPlan plan = PlanOf(settings, in_words(), form());
     const OwnRecords records = MakeRecords(settings, 1, 20);
     const RingMatrix none = RingMatrix::Zero(1, 1);
     const Outcome outcome = RunOn(
@@ -148,15 +151,14 @@ TEST_P(AdaptiveStepTest, CostsWhatItDeclares) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, AdaptiveStepTest,
-                         testing::Combine(testing::ValuesIn(kSamplings),
-                                          testing::Values(Form::kBulk, Form::kLatency)));
+                         testing::Combine(testing::Bool(), testing::Values(Form::kBulk, Form::kLatency)));
 
 // A batch of padding alone counts nothing, wherever the clip is: what opens is noise.
 TEST(AdaptiveGradient, CountsNothingOfPadding) {
-  for (const Sampling sampling : kSamplings) {
-    TrainingSettings settings = SmallSettingsOf(sampling);
+  for (const bool in_words : {false, true}) {
+    TrainingSettings settings = SmallSettings();
     settings.adaptive.emplace();
-    const StepPlan plan = MakeStepPlan(settings);
+    const StepPlan plan = PlanOf(settings, in_words);
     const OwnRecords none = MakeRecords(settings, 1, 0);
     const RingMatrix weights = RandomSigned(2, settings.features + 1, plan.columns, 17);
     const Outcome outcome = RunOn(
@@ -183,9 +185,7 @@ TEST(CountToOpen, LeavesNothingOfWhatIsAboveTheBitsOfRows) {
   const Word part = 0x1234'56ff'ffff'fff9;
   const mpc::AdditiveShare noisy(RingMatrix::Constant(1, 1, part));
   EXPECT_EQ(CountToOpen(plan, noisy).part()(0, 0), part << 24);
-  settings.sampling = Sampling::kFull;
-  settings.expected_batch = 120;
-  EXPECT_EQ(CountToOpen(MakeStepPlan(settings), noisy).part()(0, 0), part);
+  EXPECT_EQ(CountToOpen(WithWholeRows(plan), noisy).part()(0, 0), part);
 }
 
 TEST(ClipCountNoise, HasTheVarianceThatIsChargedAndNoneWithoutNoise) {
@@ -241,6 +241,39 @@ TEST(Train, MovesAnAdaptiveClipTowardsTheQuantile) {
     EXPECT_LT(std::max(ends[0], ends[1]) / std::min(ends[0], ends[1]), 2);
   }
   EXPECT_FALSE(TrainAdaptively(SmallSettings())[0].last_clip);
+}
+
+/// All rows in each step and no noise: weights and clip are those of plain integers, bit for bit.
+TEST(Train, OnAnAdaptiveClipOfRowsThatAreSharedOnceIsPlainIntegerArithmetic) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = ExactSettings(Sampling::kFull, classes);
+    settings.steps = kSteps;
+    const StepPlan plan = MakeStepPlan(settings);
+    EXPECT_TRUE(HasNarrowRows(plan));
+    const auto results = TrainAdaptively(settings);
+    std::array<RingMatrix, 3> owned;
+    for (std::size_t owner = 0; owner < owned.size(); ++owner) {
+      const OwnRecords records = MakeRecords(settings, 10 + owner, 40);
+      owned.at(owner) = EncodeRecords(plan, records, AllRows(records), 40);
+    }
+    const reference::PlainIntegerStep plain(plan, mpc::Stacked(mpc::Stacked(owned[0], owned[1]), owned[2]));
+    RingMatrix weights = NoNoise(plan);
+    RingMatrix velocity = weights;
+    int at = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      const RingMatrix errors = plain.Scaled(plain.Errors(weights), at);
+      velocity = plain.Velocity(velocity, errors, NoNoise(plan), step, at);
+      weights -= velocity;
+      at = NextClip(settings, plan.grid, at, plain.Within(errors), RowFractionBits(settings));
+    }
+    EXPECT_NE(at, 0);
+    const Eigen::MatrixXd all = mpc::Decode(weights, settings.fraction_bits);
+    for (const auto& result : results) {
+      EXPECT_EQ(result.last_clip, ClipAt(settings, plan.grid, at));
+      EXPECT_EQ(result.model->weights, all.topRows(settings.features));
+      EXPECT_EQ(result.model->bias, all.bottomRows(1).transpose());
+    }
+  }
 }
 
 TEST(Train, RecordsAnAdaptiveClipAndMeetsTheTarget) {

@@ -249,7 +249,7 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
 }
 
 // With every record in every step, whoever draws it, and without noise, nothing differs but what is rounded.
-// Rows that are shared once are whole ones with momentum, and narrow ones without.
+// Rows are narrow in both ways, with momentum and without.
 // Steps are dealt ahead here, each for its own learning rate.
 TEST(Train, ComesToOneModelHoweverRowsAreShared) {
   for (const auto shape : {RateShape::kConstant, RateShape::kLinear, RateShape::kCosine}) {

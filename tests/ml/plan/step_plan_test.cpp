@@ -7,11 +7,15 @@
 #include <set>
 
 #include "base/error.h"
+#include "ml/batches/batch_source.h"
+#include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/public_sampling.h"
 #include "ml/plan/step_privacy.h"
 #include "ml/plan/step_ranges.h"
+#include "ml/records.h"
+#include "protocols/arithmetic/input_ahead.h"
 #include "tests/support/error_text.h"
 #include "tests/support/ml_test.h"
 
@@ -305,7 +309,7 @@ TrainingSettings AllRowsInEachStep() {
   return settings;
 }
 
-TEST(RowBits, OfRowsThatAreSharedOnceAreFewerUnlessTheyComeInWordsOrTheClipAdapts) {
+TEST(RowBits, OfRowsThatAreSharedOnceAreFewerUnlessTheyComeInWords) {
   for (const TrainingSettings& once : {AllRowsInEachStep(), [] {
                                          TrainingSettings settings = SmallSettings();
                                          settings.sampling = Sampling::kPublic;
@@ -320,9 +324,6 @@ TEST(RowBits, OfRowsThatAreSharedOnceAreFewerUnlessTheyComeInWordsOrTheClipAdapt
     EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
   }
   TrainingSettings settings = AllRowsInEachStep();
-  settings.adaptive.emplace();
-  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
-  settings = AllRowsInEachStep();
   settings.deposited = true;
   settings.rows = {120, 0, 0};
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 64) << "deposited in words";
@@ -339,6 +340,80 @@ TEST(RowBits, OfRowsThatAreSharedOnceAreFewerWhereTheySaveMoreThanMomentumTakesI
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
   settings.momentum = 0;
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+}
+
+// 603 weights take 20 bytes each in each step, of which 360 clipped errors save 12.
+TEST(RowBits, OfRowsThatAreSharedOnceAreFewerWhereTheySaveMoreThanAnAdaptiveClipTakesInAllSteps) {
+  TrainingSettings settings = AllRowsInEachStep();
+  settings.features = 200;
+  settings.adaptive.emplace();
+  settings.steps = 9;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  settings.steps = 10;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+}
+
+// 57 bytes a row, 36 of them of clipped errors, against 36 of each of 21 weights, or 20 where the sum is lifted.
+TEST(RowBits, OfOwnersBatchesAreFewerWhereTheySaveMoreThanTheUpdateTakes) {
+  const auto bits_of = [](std::int64_t rows, const std::function<void(TrainingSettings&)>& change) {
+    TrainingSettings settings = SettingsFor(rows);
+    settings.expected_batch = 5;
+    change(settings);
+    return MakeStepPlan(settings).row_bits;
+  };
+  const auto momentum = [](TrainingSettings& s) { s.momentum = 0.5; };
+  EXPECT_EQ(bits_of(14, momentum), 40);
+  EXPECT_EQ(bits_of(13, momentum), 64);
+  const auto lifted = [](TrainingSettings& s) {
+    s.momentum = 0.5;
+    s.truncation = protocols::Rounding::kExact;
+  };
+  const auto adaptive = [](TrainingSettings& s) { s.adaptive.emplace(); };
+  for (const std::function<void(TrainingSettings&)>& change :
+       {std::function(lifted), std::function(adaptive)}) {
+    EXPECT_EQ(bits_of(8, change), 40);
+    EXPECT_EQ(bits_of(7, change), 64);
+  }
+}
+
+/// What all parties are declared to send in all steps, rows included, which are shared modulo 2^bits.
+std::uint64_t BytesWith(StepPlan plan, int bits) {
+  plan.row_bits = bits;
+  plan.update_bits = bits;
+  plan.activation.row_bits = bits;
+  const std::uint64_t rows =
+      protocols::InputAheadCost(RecordShapes(plan, BatchLimits(plan.settings)), NarrowRows(plan))
+          .bytes_of_all();
+  const auto steps = static_cast<std::uint64_t>(plan.settings.steps);
+  const bool once = plan.settings.sampling == Sampling::kFull;
+  return (once ? 1 : steps) * rows + steps * DpSgdStepCost(plan, plan.batch_rows).bytes_of_all();
+}
+
+TEST(RowBits, AreFewerJustWhereAllStepsTogetherAreDeclaredToSendLess) {
+  int narrow = 0;
+  int whole = 0;
+  for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kFull}) {
+    for (const bool adaptive : {false, true}) {
+      for (const auto rounding : {protocols::Rounding::kStochastic, protocols::Rounding::kExact}) {
+        for (std::int64_t rows = 6; rows < 60; rows += 2) {
+          TrainingSettings settings = SettingsFor(rows);
+          settings.sampling = sampling;
+          settings.expected_batch = sampling == Sampling::kFull ? static_cast<double>(rows) : 5;
+          settings.features = 40;
+          settings.steps = 3;
+          settings.momentum = 0.5;
+          settings.truncation = rounding;
+          if (adaptive) settings.adaptive.emplace();
+          const StepPlan plan = MakeStepPlan(settings);
+          const bool saves = BytesWith(plan, 40) < BytesWith(plan, 64);
+          EXPECT_EQ(plan.row_bits, saves ? 40 : 64) << rows << ' ' << static_cast<int>(sampling) << adaptive;
+          ++(saves ? narrow : whole);
+        }
+      }
+    }
+  }
+  EXPECT_GT(narrow, 20);
+  EXPECT_GT(whole, 20);
 }
 
 // As of owners' batches: 127 clips of 1/2 and their rounding fit, 128 do not.
@@ -383,6 +458,97 @@ TEST(RowBits, OfRowsThatAreSharedOnceRefuseNoJob) {
   EXPECT_EQ(SigmaAbove(settings), kLargestSigma);
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
   EXPECT_NO_THROW((void)MakePlan(settings));
+}
+
+/// Settings whose sigma is what balanced classes leave of epsilon.
+TrainingSettings CalibratedBehindBalancedClasses() {
+  TrainingSettings settings = AllRowsInEachStep();
+  settings.balance_sigma = 20;
+  settings.sigma.reset();
+  settings.target_epsilon = 5;
+  return settings;
+}
+
+TEST(RowBits, OfRowsThatAreSharedOnceAreFewerOnceTheirSigmaIsCalibrated) {
+  const TrainingSettings settings = CalibratedBehindBalancedClasses();
+  EXPECT_TRUE(NeedsCalibratedSigma(settings));
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
+  const TrainingSettings calibrated = WithCalibratedSigma(settings);
+  EXPECT_EQ(calibrated.calibrated_sigma, MakePlan(settings).sigma);
+  EXPECT_EQ(MakeStepPlan(calibrated).row_bits, 48);
+  EXPECT_EQ(WithCalibratedSigma(calibrated).calibrated_sigma, calibrated.calibrated_sigma);
+  // Nothing but the rows' bits follows from it.
+  const PrivacyPlan with = MakePlan(calibrated);
+  const PrivacyPlan without = MakePlan(settings);
+  EXPECT_EQ(with.sigma, without.sigma);
+  EXPECT_EQ(with.sensitivity, without.sensitivity);
+  EXPECT_EQ(with.epsilon_insider, without.epsilon_insider);
+  EXPECT_EQ(with.epsilon_outsider, without.epsilon_outsider);
+  const StepPlan narrow = MakeStepPlan(calibrated);
+  const StepPlan whole = MakeStepPlan(settings);
+  EXPECT_EQ(NoiseVariance(narrow, with.sigma), NoiseVariance(whole, with.sigma));
+  EXPECT_EQ(narrow.step_size.mantissa, whole.step_size.mantissa);
+  EXPECT_EQ(narrow.update_shift, whole.update_shift);
+  EXPECT_NE(Fingerprint(narrow, with.sigma), Fingerprint(whole, with.sigma));
+  EXPECT_EQ(Fingerprint(WithWholeRows(narrow), with.sigma), Fingerprint(whole, with.sigma));
+}
+
+TEST(WithCalibratedSigma, LeavesJobsWhoseRowsDoNotWaitForIt) {
+  const auto is_calibrated = [](const std::function<void(TrainingSettings&)>& change) {
+    TrainingSettings settings = CalibratedBehindBalancedClasses();
+    change(settings);
+    return WithCalibratedSigma(settings).calibrated_sigma.has_value();
+  };
+  EXPECT_TRUE(is_calibrated([](TrainingSettings&) {}));
+  EXPECT_FALSE(is_calibrated([](TrainingSettings& s) { s.sigma = 2; }));
+  EXPECT_FALSE(is_calibrated([](TrainingSettings& s) { s.balance_sigma.reset(); }));
+  EXPECT_FALSE(is_calibrated([](TrainingSettings& s) { s.clipping = Clipping::kPublished; }));
+  EXPECT_FALSE(is_calibrated([](TrainingSettings& s) {
+    s.sampling = Sampling::kOwnerPoisson;
+    s.expected_batch = 30;
+  }));
+  EXPECT_TRUE(is_calibrated([](TrainingSettings& s) {
+    s.balance_sigma.reset();
+    s.target_epsilon = 0.05;
+  }));
+}
+
+// 120 clips of 1/2 leave 120 deviations of half a clip's noise less than 4: 2^6 of 2^38 with their 32 bits.
+TEST(RowBits, OfACalibratedSigmaAreForThatAndNoMore) {
+  TrainingSettings settings = CalibratedBehindBalancedClasses();
+  settings.calibrated_sigma = 0.06;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 40);
+  EXPECT_THROW(CheckRowBits(MakeStepPlan(settings), 0.07), ConfigError);
+  settings.calibrated_sigma = 0.07;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 48);
+  settings.calibrated_sigma = 1e6;
+  EXPECT_EQ(MakeStepPlan(settings).row_bits, 64) << "whole rows have room for what narrow ones have not";
+}
+
+// The velocity's two roundings, each times 2^20, are 2^62 where one is 2^61.
+TEST(RowBits, OfACalibratedSigmaAreAllWhereTheVelocityHasRoomForOneRoundingOnly) {
+  TrainingSettings settings = CalibratedBehindBalancedClasses();
+  settings.features = 10'000;
+  settings.fraction_bits = 12;
+  settings.calibrated_sigma = 1;
+  settings.steps = 1;
+  settings.momentum = 1 - std::ldexp(1.0, -20);
+  int refused = 0;
+  for (settings.learning_rate = 1; settings.learning_rate > 1e-6; settings.learning_rate /= 2) {
+    const StepPlan plan = MakeStepPlan(settings);
+    StepPlan narrow = plan;
+    narrow.row_bits = 48;
+    narrow.update_bits = 48;
+    const auto refuses = [&](const StepPlan& of) {
+      return !ErrorText<ConfigError>([&] { CheckUpdateRange(of, 1); }).empty();
+    };
+    if (!refuses(plan) && refuses(narrow)) {
+      ++refused;
+      EXPECT_EQ(plan.row_bits, 64) << settings.learning_rate;
+    }
+    EXPECT_FALSE(HasNarrowRows(plan) && refuses(plan)) << settings.learning_rate;
+  }
+  EXPECT_GT(refused, 0);
 }
 
 /// What goes up the first layer, not what an upper layer or the sigmoid takes; and the gradient by itself.
@@ -562,6 +728,7 @@ TEST(RowBits, HaveRoomForTheNoiseOfEachAccountant) {
 /// An insider knows whose rows a public batch has; in full ones are all.
 TEST(RowBits, OfRowsThatAreSharedOnceHaveRoomForTheNoiseOfEachAccountant) {
   int narrow = 0;
+  int adaptive = 0;
   for (const Sampling sampling : {Sampling::kPublic, Sampling::kFull}) {
     for (const auto accountant :
          {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
@@ -581,11 +748,17 @@ TEST(RowBits, OfRowsThatAreSharedOnceHaveRoomForTheNoiseOfEachAccountant) {
           const double sigma = ChooseSigma(plan, MaxParticipation(3'000, SamplingRate(settings), 50), {});
           if (!HasNarrowRows(plan)) continue;
           EXPECT_LT(sigma, SigmaAbove(settings)) << epsilon << ' ' << static_cast<int>(accountant);
+          if (sampling == Sampling::kPublic) continue;
+          settings.adaptive = AdaptiveClip{.count_sigma = 1e4};
+          const StepPlan moving = MakeStepPlan(settings);
+          adaptive += HasNarrowRows(moving) ? 1 : 0;
+          EXPECT_NO_THROW((void)ChooseSigma(moving, 0, {})) << epsilon << ' ' << static_cast<int>(accountant);
         }
       }
     }
   }
   EXPECT_GT(narrow, 30);
+  EXPECT_GT(adaptive, 10);
 }
 
 // The mantissa is that of a sum of all rows, so that sigma may exceed what it is chosen at, with rows in words
