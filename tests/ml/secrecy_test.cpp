@@ -15,12 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "dp/laws/trial_law.h"
 #include "ml/dpsgd/adaptive_clip.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_deposits/deposited_squares.h"
+#include "ml/on_shares/best_trial.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/column_squares.h"
 #include "ml/on_shares/correct_counts.h"
@@ -270,6 +272,52 @@ TEST(DepositedSquaresSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(squares, 71, 16);
+}
+
+/// Without the messages of which some bit is the same in all sessions: those that do not fill their words.
+View FullOf(const View& view) {
+  View full;
+  for (const Sight& sight : view) {
+    bool varies = true;
+    for (std::size_t k = 0; k < sight.columns(); ++k) {
+      Word any = 0;
+      for (const Word word : sight.column(k)) any |= word;
+      varies = varies && any == ~Word{0};
+    }
+    if (varies || !sight.received) full.push_back(sight);
+  }
+  return full;
+}
+
+/// A tuning's choice: which trials compete, and the best of them. With one secret all scores are equal and
+/// the first that competes is chosen, with the other the last. Messages that fill their words are uniform, and
+/// all are of one law for both secrets. How BestTrial counts records is in ClassificationSecrecy.
+TEST(ChoiceSecrecy, ReceivesNothingThatDependsOnModelsAndScoresOverSessions) {
+  constexpr Index kModels = 8;
+  const auto weights = dp::TrialLaw(kModels, 3);
+  protocols::ProtocolCase choice;
+  choice.run = [&](mpc::Context& party, Index rows, Word secret) {
+    std::vector<mpc::ArithShare> models;
+    RingMatrix scores(kModels, 1);
+    for (Index k = 0; k < kModels; ++k) {
+      scores(k, 0) = secret * static_cast<Word>(k);
+      models.push_back(InOneComponent(party, RingMatrix::Constant(rows, 1, scores(k, 0))));
+    }
+    const mpc::BoolShare competing = DrawCompeting(party, weights);
+    (void)ChooseCompeting(party, models, InOneComponent(party, scores), competing);
+    return protocols::Output{};
+  };
+  UniformityChecker checker;
+  const auto views = protocols::ViewsOfSessions(choice, Seed{73}, kSessions, 0);
+  const auto others = protocols::ViewsOfSessions(choice, Seed{74}, kSessions, (Word{1} << 16) - 1);
+  for (std::size_t self = 0; self < views.size(); ++self) {
+    EXPECT_GE(FullOf(views[self]).size(), 10U);
+    CheckUniform(FullOf(views[self]), checker);
+    CheckUniform(FullOf(others[self]), checker);
+    CheckAlike(views[self], others[self], checker);
+  }
+  for (const std::string& failure : checker.failures()) ADD_FAILURE() << "tells something: " << failure;
+  EXPECT_LE(checker.checks(), kMaxChecks) << "the stated probability of a false alarm does not hold";
 }
 
 /// One owner's size and weights, and every party's noises. Of several owners' sizes the smallest is found by

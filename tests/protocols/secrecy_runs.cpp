@@ -27,9 +27,9 @@ struct Seen {
   std::vector<Word> words;
 };
 
+/// Zeros fill the last word: of a message that does not fill it that word is not uniform.
 std::vector<Word> ToWords(const net::Bytes& bytes) {
-  Require(bytes.size() % sizeof(Word) == 0, "ToWords: a message of whole words");
-  std::vector<Word> words(bytes.size() / sizeof(Word));
+  std::vector<Word> words((bytes.size() + sizeof(Word) - 1) / sizeof(Word));
   if (!words.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
   return words;
 }
