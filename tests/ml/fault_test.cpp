@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "dp/laws/trial_law.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
+#include "ml/on_shares/best_trial.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "ml/on_shares/evaluation.h"
@@ -85,6 +87,24 @@ void RunTraining(mpc::Context& party, Sampling sampling) {
               {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
 }
 
+/// Every step opens a count, by which the next one clips.
+void RunAdaptiveTraining(mpc::Context& party) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 3;
+  settings.sigma = 2;
+  settings.adaptive.emplace();
+  (void)Train(party, settings, MakeRecords(settings, 10, 40), kQuiet);
+}
+
+void RunBestTrial(mpc::Context& party) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const std::vector<mpc::ArithShare> models{SomeWeights(party, plan).ring(), SomeWeights(party, plan).ring(),
+                                            SomeWeights(party, plan).ring()};
+  (void)BestTrial(party, plan, {.test = {.holder = 1, .rows = 5}, .sigma = 1, .weights = dp::TrialLaw(3, 2)},
+                  models, party.self() == 1 ? MakeRecords(plan.settings, 9, 5) : OwnRecords{},
+                  RandomStream::FromSystem());
+}
+
 void RunNoisyCounts(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(4, 1, 5);
   (void)OpenNoisyCounts(party, counts, counts, {0, 1, 2});
@@ -143,10 +163,12 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"Validation",
                   [](mpc::Context& party) { RunSelection(party, Selection::kPublicValidation); }},
         FaultCase{"NoisyCounts", RunNoisyCounts}, FaultCase{"NoisySums", RunNoisySums},
-        FaultCase{"NoisyVotes", RunNoisyVotes}, FaultCase{"ClassifierSums", RunClassifierSums},
+        FaultCase{"BestTrial", RunBestTrial}, FaultCase{"NoisyVotes", RunNoisyVotes},
+        FaultCase{"ClassifierSums", RunClassifierSums},
         FaultCase{"TransferredEnsemble", RunTransferredEnsemble},
         FaultCase{"Training", [](mpc::Context& party) { RunTraining(party, Sampling::kOwnerPoisson); },
                   Flipped::kAnyEnd},
+        FaultCase{"AdaptiveTraining", RunAdaptiveTraining, Flipped::kAnyEnd},
         FaultCase{"TrainingOnPublicBatches",
                   [](mpc::Context& party) { RunTraining(party, Sampling::kPublic); }, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });
