@@ -67,7 +67,10 @@ void CheckAdaptiveClip(const DpsgdSettings& job, const Section& document) {
   const auto refuse = [&](const std::string& cause) {
     privacy.Fail("clip", "found \"adaptive\", expected a number with " + cause);
   };
-  if (!job.model.hidden.empty()) refuse("model.hidden");
+  if (!job.model.hidden.empty())
+    refuse(
+        "model.hidden: a clip that moves weighs a linear model's errors, and what a record adds to a step "
+        "then is bounded for these alone, not for the deltas of hidden layers");
   if (job.training.clipping != ml::Clipping::kFactorised)
     refuse("another training.clipping than \"factorised\"");
   if (job.store.on) refuse("data.source \"store\"");

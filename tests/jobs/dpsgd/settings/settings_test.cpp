@@ -480,7 +480,7 @@ TEST(DpsgdSettings, ReadsAClipThatAdapts) {
 
 TEST(DpsgdSettings, RefusesAClipThatAdaptsWhereItIsNotMadeForIt) {
   for (const auto& [assignment, cause] : std::vector<std::pair<const char*, const char*>>{
-           {"model.hidden=[4]", "a number with model.hidden"},
+           {"model.hidden=[4]", "bounded for these alone, not for the deltas of hidden layers"},
            {"training.clipping=published", "than \"factorised\""},
            {"training.clipping=examples", "than \"factorised\""},
            {"privacy.sampling=public", "a number with privacy.sampling \"public\""},
