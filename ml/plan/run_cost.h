@@ -15,7 +15,7 @@ struct RunCost {
   std::array<std::uint64_t, net::kParties> bytes_sent{};  ///< by each party, online and offline
 };
 
-/// What a session that is no training computes beside its messages.
+/// What a session computes beside its messages where it does not train on shares.
 struct Work {
   double draws = 0;               ///< of noise, one number each
   double coins = 0;               ///< of reports, one each
