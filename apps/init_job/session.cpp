@@ -61,13 +61,16 @@ std::string Session::Ask(const jobs::Question& question) {
 std::string Session::Given(const jobs::Question& question) {
   if (!Repeats()) {
     given_.push_back(Prompt(question));
+    if (given_.back() != taken_back_) cause_.clear();
   }
   return given_[repeated_++];
 }
 
 std::string Session::Prompt(const jobs::Question& question) {
-  if (!explained_) out_ << "(An answer \"back\" returns to the question before.)\n";
-  explained_ = true;
+  if (!explained_ && !given_.empty()) {
+    out_ << "(An answer \"back\" returns to the question before.)\n";
+    explained_ = true;
+  }
   out_ << question.text << '\n';
   const bool proposes = !question.proposal.empty();
   if (proposes && !question.yes_or_no)
@@ -80,13 +83,21 @@ std::string Session::Prompt(const jobs::Question& question) {
     std::string line;
     if (!std::getline(in_, line))
       throw SessionEnd(
-          fmt::format("standard input: ended before the answer \"{}\", expected one (--yes takes proposals)",
-                      question.key));
+          !cause_.empty()
+              ? cause_
+              : fmt::format(
+                    "standard input: ended before the answer \"{}\", expected one (--yes takes proposals)",
+                    question.key));
     const auto answer = Trimmed(line);
     const auto word = LowerCase(answer);
-    if (word == "back" && !given_.empty()) {  // before the first answer a column's name, say
+    if (word == "back" && !given_.empty()) {
       given_.pop_back();
+      cause_.clear();
       throw Back();
+    }
+    if (word == "back" && !question.any_word) {  // there it may be a column's name
+      out_ << "  There is no question before this one.\n";
+      continue;
     }
     if (question.yes_or_no && !word.empty()) return word;
     const bool agreed = question.publishes ? word == "yes" : word.empty() || answer == "yes";
@@ -121,7 +132,9 @@ void Session::Restart() {
 }
 
 bool Session::TakeBack(const std::string& cause) {
-  if (given_.empty()) return false;
+  if (given_.empty() || (cause == cause_ && given_.back() == taken_back_)) return false;
+  cause_ = cause;
+  taken_back_ = given_.back();
   given_.pop_back();
   out_ << "  " << OneLine(cause) << '\n';
   Restart();

@@ -32,7 +32,7 @@ class Session : public jobs::Interview {
   /// What Ask() throws where the user goes back.
   struct Back {};
 
-  /// Throws SessionEnd where the stream ends; Back.
+  /// Throws SessionEnd where the stream ends, with the cause of TakeBack() if that is why it asks; Back.
   [[nodiscard]] std::string Ask(const jobs::Question& question) override;
   /// Throws SessionEnd where the user did not give the answer.
   void Refuse(const jobs::Question& question, const std::string& cause) override;
@@ -41,7 +41,7 @@ class Session : public jobs::Interview {
   /// Before the questions are asked again from the first.
   void Restart();
   /// The same, and the user's last answer is asked for once more, as `cause` says. Returns whether there is
-  /// one; else it does nothing.
+  /// one, and not the same again for the same cause; else it does nothing.
   [[nodiscard]] bool TakeBack(const std::string& cause);
 
   /// All answers that were given or taken, in full, in the order of the questions: the same job again. None to
@@ -65,6 +65,8 @@ class Session : public jobs::Interview {
   bool explained_ = false;          ///< how to go back
   std::vector<std::string> given_;  ///< by the user, each to one question
   std::size_t repeated_ = 0;        ///< of these, since the first question
+  std::string taken_back_;          ///< the last answer that TakeBack() asks for once more
+  std::string cause_;               ///< why, until another one is given
   std::vector<std::pair<std::string, std::string>> taken_;
   std::vector<std::string> unasked_;
 };

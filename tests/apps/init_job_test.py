@@ -462,6 +462,10 @@ class InitJob(ProgramTest):
         # Before the first question there is none: a column may have the name.
         told = self.talk("back\n", "table.csv", "--out", "none.toml")
         self.assertIn('label: found "back", expected one of the columns', told.stdout)
+        # But to a question that proposes an answer it is none.
+        told = self.talk("back\nall\nyes\n3\noutsider\n0\n", "table.csv", "--out", "first.toml", "--answers", self.answers(label="c5"))
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("  There is no question before this one.\n", told.stdout)
         # Known answers stay.
         given = self.answers(epsilon="5", classes="low, high")
         told = self.talk("c5\nall\nyes\nback\nyes\n\n1\n", "table.csv", "--out", "known.toml", "--answers", given)
@@ -474,6 +478,13 @@ class InitJob(ProgramTest):
         self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 7), told.stderr)
         self.assertIn('  label: column "y" has missing values, expected rows with a label only\n', told.stdout)
         self.assertEqual(self.job("gaps.toml")["data"]["label"]["column"], "z")
+        # Where no other answer comes, or the same one again, the cause is what the program ends with.
+        cause = 'label: column "y" has missing values, expected rows with a label only'
+        for lines in ("y\n", "y\ny\nz\nall\nyes\n\n\n\n"):
+            told = self.talk(lines, "gaps.csv", "--out", "none.toml")
+            self.assert_one_error_line(told.stderr, cause)
+            self.assertEqual(told.returncode, 2)
+            self.assertFalse((self.folder / "none.toml").exists())
         self.table("".join(f"text{k},{k % 2}\n" for k in range(30)), "texts.csv")
         told = self.talk("\nall\nyes\nno\nyes\nyes\ntext\n\nyes\nyes\n\n\n\n", "texts.csv", "--out", "texts.toml")
         self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
