@@ -279,7 +279,8 @@ int RowBits(const StepPlan& plan, double sigma) {
   // No later step's mantissa is larger: a rate falls from the first one's.
   const bool fits = s.adaptive || plan.step_size.mantissa < std::uint64_t{1} << (kWordBits - opened);
   // Two roundings of the velocity may have no room where one has; nor may that cost a job anything.
-  if (s.calibrated_sigma && !LiftsNarrowUpdate(plan) && !UpdateFits(plan, sigma, 2)) return kWordBits;
+  const bool known = s.sigma || s.calibrated_sigma;  // else `sigma` is one that is not exceeded
+  if (known && !LiftsNarrowUpdate(plan) && !UpdateFits(plan, sigma, 2)) return kWordBits;
   return fits && SaveMoreThanTheUpdateTakes(plan, bits, opened) ? bits : kWordBits;
 }
 

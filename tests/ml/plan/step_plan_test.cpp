@@ -526,29 +526,33 @@ TEST(RowBits, OfACalibratedSigmaAreForThatAndNoMore) {
 }
 
 // The velocity's two roundings, each times 2^20, are 2^62 where one is 2^61.
-TEST(RowBits, OfACalibratedSigmaAreAllWhereTheVelocityHasRoomForOneRoundingOnly) {
-  TrainingSettings settings = CalibratedBehindBalancedClasses();
-  settings.features = 10'000;
-  settings.fraction_bits = 12;
-  settings.calibrated_sigma = 1;
-  settings.steps = 1;
-  settings.momentum = 1 - std::ldexp(1.0, -20);
-  int refused = 0;
-  for (settings.learning_rate = 1; settings.learning_rate > 1e-6; settings.learning_rate /= 2) {
-    const StepPlan plan = MakeStepPlan(settings);
-    StepPlan narrow = plan;
-    narrow.row_bits = 48;
-    narrow.update_bits = 48;
-    const auto refuses = [&](const StepPlan& of) {
-      return !ErrorText<ConfigError>([&] { CheckUpdateRange(of, 1); }).empty();
-    };
-    if (!refuses(plan) && refuses(narrow)) {
-      ++refused;
-      EXPECT_EQ(plan.row_bits, 64) << settings.learning_rate;
+TEST(RowBits, OfAKnownSigmaAreAllWhereTheVelocityHasRoomForOneRoundingOnly) {
+  TrainingSettings calibrated = CalibratedBehindBalancedClasses();
+  calibrated.features = 10'000;
+  calibrated.fraction_bits = 12;
+  calibrated.steps = 1;
+  calibrated.momentum = 1 - std::ldexp(1.0, -20);
+  TrainingSettings given = calibrated;
+  calibrated.calibrated_sigma = 1;
+  given.sigma = 1;
+  for (TrainingSettings settings : {calibrated, given}) {
+    int refused = 0;
+    for (settings.learning_rate = 1; settings.learning_rate > 1e-6; settings.learning_rate /= 2) {
+      const StepPlan plan = MakeStepPlan(settings);
+      StepPlan narrow = plan;
+      narrow.row_bits = 48;
+      narrow.update_bits = 48;
+      const auto refuses = [&](const StepPlan& of) {
+        return !ErrorText<ConfigError>([&] { CheckUpdateRange(of, 1); }).empty();
+      };
+      if (!refuses(plan) && refuses(narrow)) {
+        ++refused;
+        EXPECT_EQ(plan.row_bits, 64) << settings.learning_rate;
+      }
+      EXPECT_FALSE(HasNarrowRows(plan) && refuses(plan)) << settings.learning_rate;
     }
-    EXPECT_FALSE(HasNarrowRows(plan) && refuses(plan)) << settings.learning_rate;
+    EXPECT_GT(refused, 0);
   }
-  EXPECT_GT(refused, 0);
 }
 
 /// What goes up the first layer, not what an upper layer or the sigmoid takes; and the gradient by itself.
