@@ -99,7 +99,10 @@ std::optional<std::array<std::uint64_t, net::kParties>> DepositBytes(const jobs:
 std::optional<jobs::DepositChecks> UseChecks(jobs::Job& job, std::optional<std::int64_t> deposits) {
   if (deposits && !job.WantsStore())
     throw ConfigError("--deposits: found with a job whose rows are no deposits, expected one on deposits");
-  if (job.Deposited() == nullptr) return {};
+  if (job.Deposited() == nullptr) {
+    if (deposits) throw ConfigError("--deposits: found without --model-job, expected the job of the model");
+    return {};
+  }
   auto checks = deposit::PlannedChecks(*job.Deposited(), deposits);
   job.UseChecks(checks);
   return checks;
@@ -107,9 +110,10 @@ std::optional<jobs::DepositChecks> UseChecks(jobs::Job& job, std::optional<std::
 
 std::string ChecksText(const jobs::DepositChecks& checks) {
   return fmt::format(
-      "Counted as part of it: the checks of {} deposits of {} rows each. This is assumed (--deposits): a run "
+      "Counted as part of it: the checks of {} deposit{} of {} rows each. This is assumed (--deposits): a "
+      "run "
       "costs\nthat if it finds as many and as large ones, and more or less with others\n",
-      checks.deposits, checks.rows);
+      checks.deposits, checks.deposits == 1 ? "" : "s", checks.rows);
 }
 
 Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::optional<Promised>& promised,

@@ -29,15 +29,17 @@ std::int64_t NumberOf(const jobs::RecordSchema& records, std::optional<std::int6
   const auto most = MaxDeposits(records);
   if (!deposits) return records.store.batches ? most : std::min<std::int64_t>(net::kParties, most);
   if (*deposits < 1 || *deposits > most)
-    throw ConfigError(fmt::format("--deposits: found {}, expected 1 to {}, as the job has {}", *deposits,
-                                  most, records.store.batches ? "room for" : "rows"));
+    throw ConfigError(fmt::format(
+        "--deposits: found {}, expected 1 to {}, as {}", *deposits, most,
+        most == kMostDeposits ? "a run takes at most"
+                              : (records.store.batches ? "the job has room for" : "the job has rows")));
   return *deposits;
 }
 
 /// Of each of so many deposits.
 std::int64_t RowsOfEach(const jobs::RecordSchema& records, std::int64_t deposits) {
   if (const auto rows = RowsOfBatches(records)) return static_cast<std::int64_t>(*rows);
-  return (records.data.rows[0] + deposits - 1) / deposits;
+  return records.data.rows[0] / deposits;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace trefoil::deposit {
 
 /// What StoreRecords::Share costs a job on deposits, to the byte, where there are `deposits` deposits of as
 /// many rows each (DepositChecks::rows) and none is left out. A job's capacity is divided evenly among them,
-/// and rounded up; batches have the rows that the study says. Without a number it is that of the job's batches,
+/// and rounded down, so that a run takes them; batches have the rows that the study says. Without a number it is that of the job's batches,
 /// or one a party, but at most one a row.
 /// Throws: ConfigError for a number below 1, above what a job takes, or above the job's rows or deposits.
 [[nodiscard]] jobs::DepositChecks PlannedChecks(const jobs::RecordSchema& records,

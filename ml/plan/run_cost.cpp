@@ -95,7 +95,7 @@ mpc::Cost SetUpCost(const StepPlan& plan, int ranks, const TrainingStart& start)
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
   if (settings.deposited && shared_once) {
-    const auto rows = (settings.rows[0] + start.deposits - 1) / start.deposits;
+    const auto rows = settings.rows[0] / start.deposits;  // as PlannedChecks() divides them
     for (std::int64_t k = 0; k < start.deposits; ++k) cost = Then(cost, EncodeDepositedCost(plan, rows));
   } else if (shared_once && settings.vertical) {
     cost = Then(cost, protocols::InputEachCost(SharedColumns(plan)));

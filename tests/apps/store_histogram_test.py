@@ -142,7 +142,7 @@ class StoreHistogram(StoreCountsTest):
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("3 classes of up to 80 records, counted on shares, Gaussian noise", said)
-        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertIn("the checks of 3 deposits of 26 rows each. This is assumed (--deposits)", said)
         self.assertIn("Not counted in any time: the sums of deposited rows\n", said)
 
     def test_the_schema_of_jobs_takes_both_sources(self):

@@ -292,6 +292,7 @@ class OfDeposits(OwnersWithRows):
             run, = json.loads(self.succeed(*plan, "--json"))["run_costs"]
             figures.append((run["rounds"], sum(run["bytes_sent"])))
         self.assertGreater(figures[1], figures[0])
+        self.fail_with(2, "--deposits: found without --model-job", "plan", "--job", "job.toml", "--deposits", 4)
 
 
 class OfOwnData(OwnersWithRows):

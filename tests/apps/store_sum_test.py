@@ -147,7 +147,7 @@ class StoreSum(StoreAddedTest):
                 self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("1 noisy sum of up to 80 vectors of 3 numbers and norm 2, all that owners deposited", said)
-        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertIn("the checks of 3 deposits of 26 rows each. This is assumed (--deposits)", said)
         self.assertIn("Not counted in any time: the sums of deposited rows\n", said)
         self.fail_with(2, "--deposits: found 81, expected 1 to 80, as the job has rows", "plan", "--job", "job.toml", "--deposits", 81)
 

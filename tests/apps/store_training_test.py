@@ -127,7 +127,7 @@ class StoreTraining(StoreProgramTest):
         # their steps, and by Renyi curves not much more.
         self.write_job(("sigma = 0.001", "sigma = 8.0"), job=TUNING)
         said = self.succeed("plan", "--job", "job.toml")
-        self.assertIn("the checks of 3 deposits of 27 rows each. This is assumed (--deposits)", said)
+        self.assertIn("the checks of 3 deposits of 26 rows each. This is assumed (--deposits)", said)
         self.assertNotIn("Not counted in any time", said)
         told = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
         entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
