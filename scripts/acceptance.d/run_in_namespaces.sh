@@ -12,12 +12,13 @@ ranks=${5:-1}
 source "$(dirname "$0")/netsim.sh"
 start_netsim "$netsim" "${4:-lan}" "$folder"
 
-launcher=()
-if [ "$ranks" -gt 1 ]; then
-  launcher=(mpirun -q --oversubscribe --bind-to none --allow-run-as-root --mca btl "self,vader" --mca oob_tcp_if_include lo -np "$ranks")
-fi
 parties=()
 for i in 0 1 2; do
+  launcher=()
+  if [ "$ranks" -gt 1 ]; then # each mpirun keeps its files in a folder of its own, since the first that ends removes a shared one
+    launcher=(mpirun -q --oversubscribe --bind-to none --allow-run-as-root --mca btl "self,vader" --mca oob_tcp_if_include lo
+      --mca orte_tmpdir_base "$(realpath "$folder/party-$i")" -np "$ranks")
+  fi
   ip netns exec "p$i" "${launcher[@]}" "$trefoil" run --config "$folder/party-$i/party.toml" --job "$folder/job.toml" \
     --out "$folder/party-$i/out" --threads 1 >"$folder/party-$i/console.log" 2>&1 &
   parties+=($!)

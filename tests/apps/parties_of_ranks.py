@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -63,7 +64,10 @@ class PartiesOfRanks(ProgramTest):
         return self.start([*mpirun(ranks, *environment(stop)), *run])
 
     def start(self, command):
-        process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        """Starts mpirun with a folder of its own for its files: where several share one, the first to end removes it while
+        another creates its own within."""
+        environment = {**os.environ, "OMPI_MCA_orte_tmpdir_base": tempfile.mkdtemp(prefix="mpi", dir=self.folder)}
+        process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, process)
         return process

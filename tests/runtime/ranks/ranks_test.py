@@ -10,6 +10,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -47,9 +48,11 @@ def mpirun(what, ranks=RANKS, before=None, timeout=120):
     command = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)]
     if os.geteuid() == 0:
         command.insert(1, "--allow-run-as-root")
-    begin = time.monotonic()
-    done = subprocess.run([*command, PROBE, what], capture_output=True, text=True, timeout=timeout, preexec_fn=before)
-    return done.stdout + done.stderr, done.returncode, time.monotonic() - begin
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # of its own: others may remove a shared one
+        begin = time.monotonic()
+        done = subprocess.run([*command, PROBE, what], env={**os.environ, "OMPI_MCA_orte_tmpdir_base": folder}, capture_output=True,
+                              text=True, timeout=timeout, preexec_fn=before)
+        return done.stdout + done.stderr, done.returncode, time.monotonic() - begin
 
 
 class Ranks(unittest.TestCase):
