@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # Parties of many machines: what R ranks compute, send and take, against one, and against the plan.
 # Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Needs Open MPI
-# (scripts/setup --mpi); netsim and plan also root and the network simulator.
+# (scripts/setup --mpi); all but time and first-step also root and the network simulator.
 
 CHECKS=(
-  "training: MNIST with 2 and 4 ranks: the epsilon of one, accuracy within one point, bytes a lane within 15 % of 1/R"
+  "training: MNIST with 2 and 4 ranks, in network namespaces on a LAN: the epsilon of one, accuracy within one point, bytes a lane within 15 % of 1/R"
   "time: tall (24,576 x 784) and wide batches (4,096 x 15,552): also processor time of each rank, without waiting for ranks, within 15 % of 1/R, the middle of three turns"
   "netsim: MNIST with one and two ranks over LAN and WAN: the epsilon of one, bytes a lane within 15 % of 1/R"
   "plan: planned at the speed that loopback's runs have in the mean 0.75 to 1.33 of the time, with two ranks, of wide batches, and of the jobs of configs/, on loopback, LAN and WAN"
   "first-step: of these batches, with one and two ranks: a first step takes no longer than three later ones"
-  "kills: kill -9 of a rank at start, dealing, a step, a checkpoint and the release: the others end with 3 and name it, the run goes on"
+  "kills: kill -9 of a rank, in network namespaces on a LAN, at start, dealing, a step, a checkpoint and the release: the others end with 3 and name it, the run goes on"
 )
 
 # Rank 0 reads and hashes all rows once, which is not to count as much as steps do.
@@ -43,7 +43,12 @@ netsim_runs() {
   mnist_ranks "net-$1" 2 --any-accuracy "${SHORT[@]}" "${BULK[@]}" "${network[@]}"
 }
 
-check_training() { scale_ready && gathered mnist_ranks training 2 4; }
+check_training() {
+  needs_netsim
+  local network
+  read -ra network < <(over_network lan)
+  scale_ready && netsim && gathered mnist_ranks training 2 4 "${network[@]}"
+}
 
 # tall_and_wide OPTION ...: of rank_training, for both.
 tall_and_wide() {
@@ -205,11 +210,13 @@ first_steps() {
 check_first_step() { scale_ready && gathered first_steps; }
 
 check_kills() {
-  scale_ready || return
+  needs_netsim
+  scale_ready && netsim || return
   local output status=0 begin=$SECONDS
+  start_netsim "$work/netsim" lan "$work"
   output=$(TREFOIL_BINARY=$PWD/build/bin/trefoil TREFOIL_MPI=1 TREFOIL_STOP_LIBRARY=$PWD/build/lib/libstop_at.so \
-    python3 -B tests/apps/ranks_test.py --verbose 2>&1) || status=$?
+    TREFOIL_NETSIM_HOSTS=$netsim_hosts python3 -B tests/apps/ranks_test.py --verbose -k test_kill 2>&1) || status=$?
   echo "$output"
-  measured "tests/apps/ranks_test.py took $((SECONDS - begin)) s"
+  measured "the kills of tests/apps/ranks_test.py took $((SECONDS - begin)) s"
   return "$status"
 }

@@ -1,4 +1,8 @@
-"""Parties of two machines each, which mpirun starts, for end-to-end tests."""
+"""Parties of two machines each, which mpirun starts, for end-to-end tests.
+
+Environment: TREFOIL_NETSIM_HOSTS, three addresses, where the parties are to be in the network namespaces p0, p1 and p2 of a
+network simulator that runs (scripts/acceptance scale kills).
+"""
 
 import os
 import pathlib
@@ -15,6 +19,7 @@ PARTIES = (0, 1, 2)
 RANKS = 2
 LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
 STOP_LIBRARY = os.environ.get("TREFOIL_STOP_LIBRARY")
+NETSIM_HOSTS = os.environ.get("TREFOIL_NETSIM_HOSTS")
 
 
 def mpirun(ranks, *more):
@@ -36,8 +41,8 @@ def losses(party, rank, when):
 class PartiesOfRanks(ProgramTest):
     def prepare(self, job, start=15):
         self.write("job.toml", job)
-        self.succeed("local", "--job", "job.toml", "--out", "d", "--prepare", "--ranks", RANKS, "--base-port",
-                     str(free_base_port(3 * RANKS)))
+        where = ("--hosts", NETSIM_HOSTS) if NETSIM_HOSTS else ("--base-port", str(free_base_port(3 * RANKS)))
+        self.succeed("local", "--job", "job.toml", "--out", "d", "--prepare", "--ranks", RANKS, *where)
         for party in PARTIES:
             self.edit(party, 'start = "120s"', f'start = "{start}s"')
 
@@ -61,7 +66,10 @@ class PartiesOfRanks(ProgramTest):
         if stop_rank:
             first, second = (environment(stop_rank[1] if stop_rank[0] == rank else None) for rank in range(2))
             return self.start([*mpirun(1, *first), *run, ":", *second, "-np", "1", BINARY, *run])
-        return self.start([*mpirun(ranks, *environment(stop)), *run])
+        # A namespace has a LAN to the other parties, and MPI is not to use it.
+        there = ["ip", "netns", "exec", f"p{party}"] if NETSIM_HOSTS else []
+        within = ["--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo"] if NETSIM_HOSTS else []
+        return self.start([*there, *mpirun(ranks, *within, *environment(stop)), *run])
 
     def start(self, command):
         """Starts mpirun with a folder of its own for its files: where several share one, the first to end removes it while
