@@ -58,6 +58,8 @@ class PartySession {
   /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
   net::MeshTransport& Connect(net::MeshConfig config);
   [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
+  /// Null where they are not.
+  [[nodiscard]] const net::MeshTransport* links() const { return mesh_.get(); }
   /// Whether any peer came to meet this party, though it may have gone again.
   [[nodiscard]] bool met_a_peer() const { return *met_a_peer_; }
   /// After Connect: what looks after the run.

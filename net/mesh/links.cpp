@@ -95,9 +95,9 @@ void Links::OnAbort(int peer, const Frame& frame) {
 void Links::OnEnd(int peer, const Ending& ending) {
   if (ended_ || reported_.at(static_cast<std::size_t>(peer))) return;
   if (ending.kind == Ending::Kind::kClean) return mailbox_.Finish(peer);
-  const auto kind =
-      ending.kind == Ending::Kind::kGarbage ? Failure::Kind::kProtocol : Failure::Kind::kNetwork;
-  Lose({.kind = kind, .peer = peer, .cause = ending.cause});
+  if (ending.kind == Ending::Kind::kGarbage)
+    return Lose({.kind = Failure::Kind::kProtocol, .peer = peer, .cause = ending.cause});
+  Lose({.peer = peer, .cause = ending.cause, .link_ended = std::chrono::steady_clock::now()});
 }
 
 }  // namespace trefoil::net

@@ -29,7 +29,7 @@ Failure FailureOf(int self, int sender, const AbortReason& reason) {
   }
   if (reason.code == AbortCode::kPeerLost) {
     if (about == self) return {.peer = sender, .cause = "gave up the link to this party"};
-    if (about_third) return {.peer = about, .cause = "lost (reported by " + by + ")"};
+    if (about_third) return {.peer = about, .cause = "lost (reported by " + by + ")", .reported = true};
   }
   return FailureOf(sender, reason.code);
 }
@@ -71,6 +71,11 @@ void Mailbox::Fail(Failure failure) {
     failure_ = std::move(failure);
   }
   changed_.notify_all();
+}
+
+std::optional<Failure> Mailbox::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
 }
 
 std::optional<Message> Mailbox::Take(int peer, Lane lane, Failure& failure) {

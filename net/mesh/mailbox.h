@@ -19,6 +19,9 @@ struct Failure {
   int peer = -1;  ///< whom it is about; -1: this party itself
   std::string cause;
   std::optional<AbortCode> told{};  ///< by `peer`, of itself
+  bool reported = false;            ///< by the third party
+  /// When, of a link that ended without a word.
+  std::optional<std::chrono::steady_clock::time_point> link_ended{};
 };
 
 /// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget
@@ -51,6 +54,8 @@ class Mailbox {
   /// How long a thread has waited for the peer's next message while nothing has come from it; zero where none
   /// waits.
   [[nodiscard]] std::chrono::milliseconds WaitingFor(int peer) const;
+
+  [[nodiscard]] std::optional<Failure> failure() const;
 
   /// The failure that forbids sending to a peer, if there is one (to have finished becomes one).
   [[nodiscard]] std::optional<Failure> WhyNotSend(int peer);

@@ -49,6 +49,14 @@ class TlsMeshTransport final : public MeshTransport {
     return mailbox_.WaitingFor(peer);
   }
 
+  [[nodiscard]] std::optional<PeerLoss> Loss() const override {
+    const auto failure = mailbox_.failure();
+    if (!failure) return {};
+    const bool told = failure->told == AbortCode::kStopped || failure->told == AbortCode::kRankLost;
+    if (!failure->link_ended && !failure->reported && !told) return {};
+    return PeerLoss{.peer = failure->peer, .cause = failure->cause, .link_ended = failure->link_ended};
+  }
+
   void Abort(AbortReason reason) noexcept override {
     mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
     asio::post(io_.context(), [this, reason] { links_.Abort(reason); });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/certificates/certificate.h"
@@ -45,6 +46,15 @@ struct MeshConfig {
   std::function<void(std::uint64_t total)> on_dropped;
 };
 
+/// A peer that was lost, while links of its other machines may tell more of it.
+struct PeerLoss {
+  int peer = -1;
+  std::string cause;
+  /// When its link ended without a word, or fell silent. Empty where others have told of the loss: the peer
+  /// itself, that it was told to stop or had lost one of its machines, or the third party.
+  std::optional<std::chrono::steady_clock::time_point> link_ended{};
+};
+
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (docs/explanation/threat_model.md).
 ///
 /// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
@@ -65,6 +75,9 @@ class MeshTransport : public Transport {
   /// How long this party has waited for the peer's next message while nothing but heartbeats has come from
   /// it; zero where it does not wait. From any thread.
   [[nodiscard]] virtual std::chrono::milliseconds WaitingFor(int peer) const = 0;
+  /// The loss that has ended the links, if it is such a one, whether a call has met it or not. From any
+  /// thread.
+  [[nodiscard]] virtual std::optional<PeerLoss> Loss() const = 0;
   /// Ends in order: queued messages are delivered, however long that takes, and the links closed; a peer that
   /// takes no byte for peer_timeout is given up. Nothing can be sent or received afterwards. Throws
   /// NetworkError, about this party, where an Abort has cut it short.

@@ -55,10 +55,16 @@ void SayHowToGoOn(PartyRun& run, const RankFailure& failure) {
 
 /// `error`, or what another rank has failed with before, by which this one was ended.
 RankFailure FirstFailure(PartyRun& run, const std::exception& error) {
-  auto own = FailureOf(run, error);
-  if (run.group == nullptr) return own;
+  if (run.group == nullptr) return FailureOf(run, error);
   const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
-  return CauseAmong(std::move(own), run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)));
+  const auto known = [&] {
+    return CauseAmong(FailureOf(run, error),
+                      run.group->Failure(ended ? kCauseComes : std::chrono::milliseconds(0)));
+  };
+  auto failure = known();
+  if (!failure.may_follow()) return failure;
+  run.group->HearLinks();
+  return known();
 }
 
 void TakeOver(PartyRun& run) {
@@ -71,13 +77,15 @@ RankFailure FailureOf(PartyRun& run, const std::exception& error) {
   if (dynamic_cast<const NetworkError*>(&error) != nullptr && run.session.connected()) {
     if (const auto stopped = run.session.watch().Stopped()) return FailureOf(run, *stopped);
   }
-  RankFailure failure{.code = ExitCodeOf(error),
-                      .reason = ReasonFor(error),
-                      .cause = Explain(error, run),
-                      .refused_again = WouldBeRefusedAgain(error)};
-  if (run.group != nullptr)
-    failure.cause = fmt::format("party {}, rank 0: {}", run.session.party().id, failure.cause);
-  return failure;
+  return ExplainByLinks(error, run.session.links(), [&run](const std::exception& of) {
+    RankFailure failure{.code = ExitCodeOf(of),
+                        .reason = ReasonFor(of),
+                        .cause = Explain(of, run),
+                        .refused_again = WouldBeRefusedAgain(of)};
+    if (run.group != nullptr)
+      failure.cause = fmt::format("party {}, rank 0: {}", run.session.party().id, failure.cause);
+    return failure;
+  });
 }
 
 RankFailure EndInFailure(PartyRun& run, const std::exception& error) {

@@ -21,6 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSendersPause{10};
 constexpr std::chrono::milliseconds kLongestBeat{1000};
+/// How long rank 0 waits for what the others' links have shown. The system closes those of a machine that was
+/// killed before mpirun knows of it, and ends the others.
+constexpr std::chrono::milliseconds kLinksSpeak{1000};
 /// How long rank 0 waits for the others to tell their links.
 constexpr std::chrono::milliseconds kEndTelling{2000};
 /// How long rank 0's program may take to end in good order once a rank has failed.
@@ -45,6 +48,9 @@ struct Notice {
   int code = 0;
   net::AbortReason reason{};
   bool refused_again = false;
+  bool heard = false;
+  bool link_ended = false;
+  Clock::duration since_link_ended{};  // clocks of two machines differ
   std::array<char, 480> cause{};
 };
 
@@ -53,18 +59,24 @@ Notice NoticeOf(Kind kind, const RankFailure& failure) {
                 .rank = failure.rank,
                 .code = failure.code,
                 .reason = failure.reason,
-                .refused_again = failure.refused_again};
+                .refused_again = failure.refused_again,
+                .heard = failure.heard,
+                .link_ended = failure.link_ended.has_value()};
+  if (failure.link_ended) notice.since_link_ended = Clock::now() - *failure.link_ended;
   std::copy_n(failure.cause.begin(), std::min(failure.cause.size(), notice.cause.size() - 1),
               notice.cause.begin());
   return notice;
 }
 
 RankFailure FailureIn(const Notice& notice) {
-  return {.rank = notice.rank,
-          .code = notice.code,
-          .reason = notice.reason,
-          .cause = notice.cause.data(),
-          .refused_again = notice.refused_again};
+  RankFailure failure{.rank = notice.rank,
+                      .code = notice.code,
+                      .reason = notice.reason,
+                      .cause = notice.cause.data(),
+                      .refused_again = notice.refused_again,
+                      .heard = notice.heard};
+  if (notice.link_ended) failure.link_ended = Clock::now() - notice.since_link_ended;
+  return failure;
 }
 
 /// For calls of MPI that nothing else could end: prints `line`, and ends the process by `end`, unless it is
@@ -119,6 +131,11 @@ class MpiGroup final : public RankGroup {
     std::unique_lock lock(mutex_);
     (void)changed_.wait_for(lock, limit, [&] { return failure_.has_value(); });
     return failure_;
+  }
+
+  void HearLinks() override {
+    state_->End("rank 0 has failed");
+    std::this_thread::sleep_for(kLinksSpeak);  // the watcher hears them
   }
 
   void TakeOver() override {
@@ -236,6 +253,7 @@ class MpiGroup final : public RankGroup {
       Beat();
       LookForSilence();
       TellOwnError();
+      TellOwnLink();
       TellEnded();
       if (finishing_ && !std::exchange(said_done_, true)) PostToAll({.kind = Kind::kDone});
       SendPosted();
@@ -277,6 +295,8 @@ class MpiGroup final : public RankGroup {
     if (notice.kind == Kind::kFailed || notice.kind == Kind::kEnd) Fail(FailureIn(notice));
     if (notice.kind != Kind::kEnd) return;
     deadline_ = Clock::now() + kRank0Ends;
+    TellOwnLink();
+    SendPosted();
     if (links_ != nullptr) links_->Abort(notice.reason);
     Post(0, {.kind = Kind::kTold});
   }
@@ -327,6 +347,16 @@ class MpiGroup final : public RankGroup {
     } catch (...) {
       Tell(Explained(std::runtime_error("an error of no known kind")));
     }
+  }
+
+  /// What others have ended this rank's calls for may follow from what its own link shows, and its program has
+  /// not come to. With mutex_.
+  void TellOwnLink() {
+    if (self() == 0 || said_link_ || !state_->ended || !last_words_.explain) return;
+    const auto own = Explained(RanksEnded(state_->party, "it has ended"));
+    if (!own.link_ended) return;
+    said_link_ = true;
+    Post(0, NoticeOf(Kind::kFailed, own));
   }
 
   [[nodiscard]] RankFailure Explained(const std::exception& error) const {
@@ -405,6 +435,7 @@ class MpiGroup final : public RankGroup {
   bool said_done_ = false;
   bool said_ended_ = false;
   bool said_error_ = false;
+  bool said_link_ = false;
   std::jthread watcher_;  // last: it uses the others
 };
 

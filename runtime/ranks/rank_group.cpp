@@ -19,11 +19,32 @@ int NumberIn(const char* variable, int otherwise) {
   return number;
 }
 
+/// Whether `failure` may have been brought about by `cause`, which became known later.
+bool Follows(const RankFailure& failure, const RankFailure& cause) {
+  if (failure.code != kNetwork) return false;
+  if (cause.code != kNetwork) return true;
+  if (!cause.link_ended || cause.reason.about != failure.reason.about) return false;
+  return failure.heard || (failure.link_ended && *cause.link_ended < *failure.link_ended);
+}
+
 }  // namespace
 
 RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first) {
-  if (!first || (own.code != kNetwork && first->code == kNetwork)) return own;
+  if (!first || Follows(*first, own)) return own;
   return *std::move(first);
+}
+
+RankFailure ExplainByLinks(const std::exception& error, const net::MeshTransport* links,
+                           const std::function<RankFailure(const std::exception&)>& explain) {
+  const auto loss = links != nullptr ? links->Loss() : std::nullopt;
+  const bool ended = dynamic_cast<const RanksEnded*>(&error) != nullptr;
+  auto failure =
+      ended && loss && loss->link_ended ? explain(NetworkError(loss->peer, loss->cause)) : explain(error);
+  if (!loss || failure.reason.code != net::AbortCode::kPeerLost || failure.reason.about != loss->peer)
+    return failure;
+  failure.heard = !loss->link_ended;
+  failure.link_ended = loss->link_ended;
+  return failure;
 }
 
 StartedAs StartedByMpirun() {

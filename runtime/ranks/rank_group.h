@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "mpc/ranks.h"
-#include "net/transport.h"
+#include "net/mesh/mesh.h"
 
 namespace trefoil::runtime {
 
@@ -28,8 +28,8 @@ class RanksEnded : public NetworkError {
   using NetworkError::NetworkError;
 };
 
-/// How long to wait for the first cause of a RanksEnded.
-inline constexpr std::chrono::milliseconds kCauseComes{3000};
+/// How long to wait for the first cause of a RanksEnded: longer than rank 0 takes for HearLinks and its links.
+inline constexpr std::chrono::milliseconds kCauseComes{5000};
 
 /// Why a party's run ends on all its ranks.
 struct RankFailure {
@@ -38,11 +38,23 @@ struct RankFailure {
   net::AbortReason reason{};   ///< for the peers
   std::string cause{};         ///< a line for the operator
   bool refused_again = false;  ///< WouldBeRefusedAgain
+  bool heard = false;          ///< a loss of a peer that others have told of (net::PeerLoss)
+  /// Else, where this rank's own link has shown that loss, when.
+  std::optional<std::chrono::steady_clock::time_point> link_ended{};
+
+  /// Whether it may follow from what the link of another rank has shown before.
+  [[nodiscard]] bool may_follow() const { return heard || link_ended; }
 };
 
 /// `first`, if there is one, unless it follows from `own`, which became known later: what a rank loses may
-/// follow from an end that another one has begun, and an error that is no loss follows from nothing else.
+/// follow from an end that another one has begun, and an error that is no loss follows from nothing else. Of
+/// a peer's machines the one whose link was the first to end is the cause: the others are ended for its sake.
 [[nodiscard]] RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first);
+
+/// `explain` of the error, with what the links know of the loss: where other ranks have ended the calls, of the
+/// loss that this rank's own link has shown, if there is one. `links` may be null.
+[[nodiscard]] RankFailure ExplainByLinks(const std::exception& error, const net::MeshTransport* links,
+                                         const std::function<RankFailure(const std::exception&)>& explain);
 
 /// What another thread calls as soon as this rank ends the calls of all, whatever its program waits for.
 struct LastWords {
@@ -89,6 +101,9 @@ class RankGroup {
 
   /// What the party has failed with first, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
+  /// At rank 0, for a failure that may_follow: ends the calls of all, and gives the other ranks a second to
+  /// tell what their links have shown, which Failure returns then.
+  virtual void HearLinks() = 0;
   /// This rank's program has come to its own end, and reports it: from now on no other thread of it does.
   virtual void TakeOver() = 0;
   /// Ends all ranks of the party with failure.code. Ranks above 0 tell rank 0 and wait for it to end them,

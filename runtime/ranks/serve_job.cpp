@@ -22,7 +22,7 @@ bool EndedByAnother(const std::exception& error) {
 }
 
 /// The error as the operator of the party reads it.
-RankFailure OwnFailure(const std::exception& error, int rank, int party, bool connected) {
+RankFailure Explain(const std::exception& error, int rank, int party, bool connected) {
   const auto* lost = EndedByAnother(error) ? nullptr : dynamic_cast<const NetworkError*>(&error);
   const auto cause =
       lost != nullptr ? ExplainLoss(*lost, "while computing", connected, rank) : CauseOf(error);
@@ -33,12 +33,19 @@ RankFailure OwnFailure(const std::exception& error, int rank, int party, bool co
           .refused_again = WouldBeRefusedAgain(error)};
 }
 
+/// The same with what the links know, which are null before the peers are met.
+RankFailure OwnFailure(const std::exception& error, int rank, int party, const net::MeshTransport* links) {
+  return ExplainByLinks(error, links,
+                        [=](const std::exception& of) { return Explain(of, rank, party, links != nullptr); });
+}
+
 /// The failure of another rank that has made this error, if that becomes known; else the error itself.
-RankFailure FailureOf(const std::exception& error, RankGroup& group, int party, bool connected) {
+RankFailure FailureOf(const std::exception& error, RankGroup& group, int party,
+                      const net::MeshTransport* links) {
   if (EndedByAnother(error)) {
     if (auto first = group.Failure(kCauseComes)) return *std::move(first);
   }
-  return OwnFailure(error, group.ranks().rank(), party, connected);
+  return OwnFailure(error, group.ranks().rank(), party, links);
 }
 
 void Compute(const RunOptions& options, jobs::Job& job, RankGroup& group, net::MeshTransport& mesh) {
@@ -91,15 +98,16 @@ int ServeJob(const RunOptions& options, RankGroup& group) {
     mesh = net::ConnectMesh(config);
     NoteStopSignals();  // rank 0 gets the same, and ends the run
     group.SetLinks(mesh.get());
-    group.SetLastWords({.explain = [rank, id = party.id](const std::exception& error) {
-      return OwnFailure(error, rank, id, true);
+    group.SetLastWords({.explain = [rank, id = party.id, links = mesh.get()](const std::exception& error) {
+      return OwnFailure(error, rank, id, links);
     }});
     Compute(options, *job, group, *mesh);
     FinishLinks(*mesh, party.peer_timeout);
   } catch (const std::exception& error) {
-    group.End(FailureOf(error, group, party.id, mesh != nullptr));
+    group.End(FailureOf(error, group, party.id, mesh.get()));
   }
   group.SetLinks(nullptr);
+  group.SetLastWords({});
   return kDone;
 }
 

@@ -18,6 +18,7 @@ from trefoil_program import PATIENCE, TINY_JOB, free_base_port
 
 START = "rename:/job.toml"  # of rank 0's run directory, before it has met anybody
 STEPS = 12
+AT_A_STEP = r"(at step \d+ of \d+|while computing)"  # as rank 0 says, or another
 EVERY = 5
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}").replace("sigma = 2.0", "sigma = 0.5")
 # One machine's runs of this job (tests/apps/one_model_test.py) have 757 to 1404 of 2000 right; shares that do not belong
@@ -104,7 +105,7 @@ class Ranks(PartiesOfRanks):
             self.assertIn(codes[party], others, outputs[party])
             if codes[party] == 0:
                 continue
-            lost = losses(victim, rank, rf"(at step \d+ of {STEPS}|while computing)")
+            lost = losses(victim, rank, AT_A_STEP)
             if call == START:
                 lost = rf"(\d): before the start: rank \1 of party {victim}: .*"
             self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank {lost}\n\Z")
@@ -289,7 +290,16 @@ class Ranks(PartiesOfRanks):
         self.assertLess(time.monotonic() - begin, 30)
         self.assertEqual(codes[:2], [3, 3], outputs)
         for party in (0, 1):
-            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank \d: lost rank \d of party 2 .*\n\Z")
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank {losses(2, 0, AT_A_STEP)}\n\Z")
+
+    def test_the_killed_rank_is_named_though_rank_0_is_lost_before_anybody_looks(self):
+        """Party 0's ranks wait for its batch when mpirun ends rank 0 of party 2, a second after rank 1 was killed."""
+        processes = self.hand_out_slowly(JOB.replace(f"steps = {STEPS}", "steps = 500"))
+        os.kill(self.rank_processes(processes[2])[1], signal.SIGKILL)
+        codes, outputs = self.finish(processes)
+        self.assertEqual(codes[:2], [3, 3], outputs)
+        for party in (0, 1):
+            self.assertRegex(outputs[party][1], rf"\Atrefoil: party {party}, rank {losses(2, 1, AT_A_STEP)}\n\Z")
 
     def test_a_rank_that_stands_still_is_lost(self):
         self.prepare()

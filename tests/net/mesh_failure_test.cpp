@@ -63,6 +63,22 @@ TEST(MeshFailure, AKilledPartyIsNamedByBothOthersAtOnce) {
   }
 }
 
+TEST(MeshFailure, ALinkThatEndsWithoutAWordIsKnownBeforeACallMeetsIt) {
+  TestMesh mesh;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcomes = AgainstRawParty2(
+      mesh, [](RawParty2&) {},
+      [&](int, MeshTransport& transport) {
+        while (!transport.Loss() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10))
+          std::this_thread::sleep_for(milliseconds(1));
+        const auto loss = transport.Loss();
+        ASSERT_TRUE(loss);
+        EXPECT_EQ(loss->peer, 2);
+        EXPECT_TRUE(loss->link_ended && *loss->link_ended > begin);
+      });
+  for (const int party : {0, 1}) EXPECT_EQ(outcomes[static_cast<std::size_t>(party)].peer, -1);
+}
+
 // Many times, since the order of what arrives varies: a party's end, the other's report of it, the other's
 // own end.
 TEST(MeshFailure, TheKilledPartyIsNamedInWhateverOrderThingsArrive) {
@@ -110,7 +126,15 @@ TEST_P(MeshAbort, TellsBothOthersWhy) {
   TestMesh mesh;
   const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
     if (self == 1) return transport.Abort({.code = GetParam()});
-    (void)transport.Receive(2 - self, 1);
+    try {
+      (void)transport.Receive(2 - self, 1);
+    } catch (const std::exception&) {
+      const bool may_follow = GetParam() == AbortCode::kStopped || GetParam() == AbortCode::kRankLost;
+      const auto loss = transport.Loss();
+      EXPECT_EQ(loss.has_value(), may_follow);
+      EXPECT_FALSE(loss && loss->link_ended);
+      throw;
+    }
   });
 
   for (const std::size_t party : {0U, 2U}) {
@@ -123,7 +147,7 @@ TEST_P(MeshAbort, TellsBothOthersWhy) {
 INSTANTIATE_TEST_SUITE_P(Codes, MeshAbort,
                          testing::Values(AbortCode::kInternal, AbortCode::kConfiguration, AbortCode::kData,
                                          AbortCode::kBudget, AbortCode::kStopped, AbortCode::kStorage,
-                                         AbortCode::kMemory, AbortCode::kProtocol),
+                                         AbortCode::kMemory, AbortCode::kProtocol, AbortCode::kRankLost),
                          [](const auto& test) {
                            return "Code" + std::to_string(static_cast<int>(test.param));
                          });
@@ -136,7 +160,13 @@ TEST(MeshFailure, AReportNamesThePartyThatWasLost) {
         raw.to0.SendNext(FrameType::kAbort, {std::byte{3}, std::byte{1}});
         std::this_thread::sleep_for(milliseconds(600));
       },
-      &WaitForTheOther);
+      [](int self, MeshTransport& transport) {
+        EXPECT_THROW(WaitForTheOther(self, transport), NetworkError);
+        const auto loss = transport.Loss();
+        EXPECT_EQ(loss.has_value(), self == 0);
+        EXPECT_FALSE(loss && loss->link_ended);
+        WaitForTheOther(self, transport);
+      });
 
   EXPECT_EQ(outcomes[0].text, "party 1: lost (reported by party 2)");
 }

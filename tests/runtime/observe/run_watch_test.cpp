@@ -43,6 +43,7 @@ class SilentMesh : public net::MeshTransport {
   [[nodiscard]] milliseconds WaitingFor(int peer) const override {
     return peer == 2 ? waited.load() : milliseconds(0);
   }
+  [[nodiscard]] std::optional<net::PeerLoss> Loss() const override { return {}; }
   void Abort(net::AbortReason reason) noexcept override {
     const std::lock_guard lock(mutex_);
     aborted_ = true;

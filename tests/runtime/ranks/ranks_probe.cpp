@@ -160,6 +160,29 @@ void Aborted(RankGroup& group) {
   });
 }
 
+/// Rank 0 has heard that a peer is lost, while the others wait for it; their links have shown it, that of
+/// rank 2 before that of rank 1.
+void Heard(RankGroup& group) {
+  const int self = group.ranks().rank();
+  RankFailure lost{.rank = self,
+                   .code = 3,
+                   .reason = {.code = net::AbortCode::kPeerLost, .about = 1},
+                   .cause = "the link of rank " + std::to_string(self)};
+  if (self > 0) {
+    group.SetLastWords({.explain = [lost](const std::exception&) {
+      auto seen = lost;
+      seen.link_ended = std::chrono::steady_clock::now() - std::chrono::hours(seen.rank);
+      return seen;
+    }});
+    group.ranks().Barrier();
+  }
+  lost.heard = true;
+  group.HearLinks();
+  const auto cause = CauseAmong(lost, group.Failure({}));
+  std::cout << cause.cause << std::endl;
+  group.End(cause);
+}
+
 /// Rank 0 is sending what rank 1 never takes: it has to keep that, and so not to return.
 void Unsent(RankGroup& group) {
   Without(
@@ -251,7 +274,7 @@ int Run(const std::string& what) {
       {"calls", Calls},      {"slow", Slow},       {"killed", Killed},   {"silent", Silent},
       {"ended", Ended},      {"aborted", Aborted}, {"unsent", Unsent},   {"unended", Unended},
       {"other", OtherBuild}, {"memory", Memory},   {"shorter", Shorter}, {"job", OtherJob},
-      {"party", OtherParty}, {"stuck", Stuck},     {"late", Late}};
+      {"party", OtherParty}, {"stuck", Stuck},     {"late", Late},       {"heard", Heard}};
   if (what == "absent" && StartedByMpirun().rank == 1) std::this_thread::sleep_for(kForEver);
   const auto group = StartRanks({.party = 2, .start = kStart, .silence = kSilence});
   if (group == nullptr) {

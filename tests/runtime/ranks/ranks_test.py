@@ -86,6 +86,11 @@ class Ranks(unittest.TestCase):
             self.assertEqual(code, 4)
             self.assertLess(seconds, 15)  # rank 1 would report it itself then
 
+    def test_the_rank_whose_link_ended_first_is_the_cause_of_what_rank_0_has_heard(self):
+        output, code, seconds = mpirun("heard")
+        self.assertEqual((output, code), ("the link of rank 2\n", 3))
+        self.assertLess(seconds, 15)
+
     def test_what_is_under_way_to_a_rank_that_has_failed_is_kept(self):
         """So that rank 0's program does not come to its own end, which another of its threads brings about."""
         output, code, _ = mpirun("unsent")
