@@ -29,6 +29,10 @@ class JobOf : public Job {
                  .apart = cost.apart,
                  .before = BeforeText(cost, link),
                  .memory = cost.memory};
+    if (!cost.before.empty()) {
+      auto& seconds = plan.figures["before_seconds"] = nullptr;
+      if (link) seconds = cost.before_seconds / link->speed;
+    }
     for (std::size_t party = 0; party < net::kParties; ++party)
       plan.disk.at(party) = kBytesOfSmallFiles + cost.results.at(party);
     return plan;

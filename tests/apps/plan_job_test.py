@@ -234,6 +234,10 @@ class PlanTaughtVotes(TaughtParties, Planned):
         near = ("--rtt-ms", 0.2, "--mbit", 10000)
         self.assertRegex(self.succeed("plan", "--job", "job.toml", *near, "--set", "data.rows=[40000000, 0, 40]"),
                          r"Before the session, and not counted in its time: the teachers' training, about 0.1 s\n")
+        self.assertIsNone(self.planned()["before_seconds"])
+        before = self.planned(*near, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"]
+        self.assertAlmostEqual(before, 0.1, delta=0.05)
+        self.assertEqual(self.planned(*near, "--speed", 2, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"], before / 2)
         # The student's is in the session, which answers begin.
         few, many = (self.run_costs(*near, "--set", f"student.records={records}")["seconds"] for records in (60, 60000000))
         self.assertGreater(many, few + 0.05)
