@@ -185,8 +185,8 @@ struct TrainingSettings {
   bool groups = false;                     ///< whether owners' records come in groups
   /// Noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only).
   std::optional<double> sigma;
-  /// What calibration finds, for the choice of the rows' bits alone (WithCalibratedSigma in
-  /// ml/dpsgd/training.h): the noise and every epsilon follow from a calibration of their own.
+  /// With target_epsilon: what calibration finds for these very settings, where it was done already
+  /// (WithCalibratedSigma in ml/dpsgd/training.h).
   std::optional<double> calibrated_sigma{};
   double target_epsilon = 0;
   double delta = 0;

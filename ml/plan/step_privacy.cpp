@@ -75,12 +75,17 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
          << ", which " << WhatComesBefore(s);
     throw ConfigError(text.str());
   }
-  return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {
+  const auto epsilon = [&](double sigma) {
     const dp::DpSgdSteps event = EventOf(plan, OnSigmaLattice(sigma), s.steps, max_participation);
     dp::AnyAccountant accountant = start;
     accountant.Add(s.against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
     return accountant.Epsilon(s.delta).epsilon;
-  }));
+  };
+  if (!s.calibrated_sigma) return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, epsilon));
+  // One look where the search takes many: of other settings it could be too small.
+  Require(epsilon(*s.calibrated_sigma) <= s.target_epsilon,
+          "ChooseSigma: a calibrated sigma that meets the target");
+  return OnSigmaLattice(*s.calibrated_sigma);
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ namespace trefoil::ml {
                                      std::int64_t max_participation);
 
 /// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of
-/// 2^-20 upwards. `before` is what was executed before the steps and counts towards the target too; throws
-/// ConfigError where it leaves nothing of it.
+/// 2^-20 upwards, which settings.calibrated_sigma already is where it is there. `before` is what was executed
+/// before the steps and counts towards the target too; throws ConfigError where it leaves nothing of it.
+/// Pre: calibrated_sigma meets the target.
 [[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
                                  const std::vector<dp::RecordedEvent>& before = {});
 

@@ -477,7 +477,7 @@ TEST(RowBits, OfRowsThatAreSharedOnceAreFewerOnceTheirSigmaIsCalibrated) {
   EXPECT_EQ(calibrated.calibrated_sigma, MakePlan(settings).sigma);
   EXPECT_EQ(MakeStepPlan(calibrated).row_bits, 48);
   EXPECT_EQ(WithCalibratedSigma(calibrated).calibrated_sigma, calibrated.calibrated_sigma);
-  // Nothing but the rows' bits follows from it.
+  // Nothing else is another one than by a calibration of its own.
   const PrivacyPlan with = MakePlan(calibrated);
   const PrivacyPlan without = MakePlan(settings);
   EXPECT_EQ(with.sigma, without.sigma);
@@ -491,6 +491,15 @@ TEST(RowBits, OfRowsThatAreSharedOnceAreFewerOnceTheirSigmaIsCalibrated) {
   EXPECT_EQ(narrow.update_shift, whole.update_shift);
   EXPECT_NE(Fingerprint(narrow, with.sigma), Fingerprint(whole, with.sigma));
   EXPECT_EQ(Fingerprint(WithWholeRows(narrow), with.sigma), Fingerprint(whole, with.sigma));
+}
+
+TEST(ChooseSigma, TakesASigmaThatIsCalibratedAndSearchesForNoOther) {
+  TrainingSettings settings = WithCalibratedSigma(CalibratedBehindBalancedClasses());
+  const double smallest = settings.calibrated_sigma.value();
+  settings.calibrated_sigma = 2 * smallest;  // which no search would find
+  EXPECT_EQ(MakePlan(settings).sigma, 2 * smallest);
+  settings.calibrated_sigma = smallest / 2;
+  EXPECT_THROW((void)MakePlan(settings), ContractError) << "which would break the promise";
 }
 
 TEST(WithCalibratedSigma, LeavesJobsWhoseRowsDoNotWaitForIt) {
