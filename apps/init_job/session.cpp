@@ -71,7 +71,8 @@ std::string Session::Prompt(const jobs::Question& question) {
     out_ << "(An answer \"back\" returns to the question before.)\n";
     explained_ = true;
   }
-  out_ << question.text << '\n';
+  if (!again_) out_ << question.text << '\n';
+  again_ = false;
   const bool proposes = !question.proposal.empty();
   if (proposes && !question.yes_or_no)
     out_ << (question.publishes
@@ -122,6 +123,7 @@ void Session::Refuse(const jobs::Question& question, const std::string& cause) {
     throw SessionEnd(fmt::format("answer \"{}\": {}", question.key, cause));
   given_.pop_back();
   --repeated_;
+  again_ = true;
   out_ << "  " << OneLine(cause) << '\n';
 }
 
@@ -136,6 +138,7 @@ bool Session::TakeBack(const std::string& cause) {
   cause_ = cause;
   taken_back_ = given_.back();
   given_.pop_back();
+  again_ = true;
   out_ << "  " << OneLine(cause) << '\n';
   Restart();
   return true;

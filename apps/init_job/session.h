@@ -65,6 +65,7 @@ class Session : public jobs::Interview {
   bool explained_ = false;          ///< how to go back
   std::vector<std::string> given_;  ///< by the user, each to one question
   std::size_t repeated_ = 0;        ///< of these, since the first question
+  bool again_ = false;              ///< whether the next question is the last one once more
   std::string taken_back_;          ///< the last answer that TakeBack() asks for once more
   std::string cause_;               ///< why, until another one is given
   std::vector<std::pair<std::string, std::string>> taken_;

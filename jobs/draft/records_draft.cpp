@@ -103,7 +103,7 @@ Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
   const auto proposal = ColumnProposal(column, rows);
   const bool category = proposal.find("category ") != std::string::npos;
   return {.key = "column " + column.name,
-          .text = OneLine(fmt::format("Column {}: {}", column.name, kColumnAnswers)),
+          .text = OneLine("Column " + column.name),
           .proposal = proposal,
           .warning = (category ? RareText(column) : "") + (proposal == "ignore" ? "" : RareMarkText(column)),
           .publishes = true};
@@ -131,38 +131,44 @@ std::vector<Question> ColumnQuestions(const data::TableSketch& table, const data
   return questions;
 }
 
-/// One question, whether the proposals of all these may become public as they are: of those that neither are
-/// agreed to nor have a known answer, where there are several. Returns how many it was asked of.
-std::size_t AskTogether(const std::string& key, const std::string& head, const std::string& tail,
-                        std::vector<Question*> questions, Interview& interview) {
+/// Those that are neither agreed to nor have a known answer.
+std::vector<Question*> OpenOf(std::vector<Question*> questions, const Interview& interview) {
   std::erase_if(questions, [&](const Question* one) { return one->agreed || interview.Knows(one->key); });
-  if (questions.size() < 2) return 0;
-  std::string text = head;
+  return questions;
+}
+
+/// A line each, of what becomes public with a yes.
+std::string ListOf(const std::vector<Question*>& questions) {
+  std::string list;
   // A value that moves the terminal's cursor would hide from the list what it publishes.
   for (const auto* one : questions)
-    text += OneLine(fmt::format("  {}: {}{}{}", one->key, one->proposal, one->warning, one->note)) + '\n';
-  const Question question{.key = key,
-                          .text = text + tail,
-                          .proposal = "yes",
-                          .yes_or_no = true,
-                          .publishes = true,
-                          .kept = false};
+    list += OneLine(fmt::format("  {}: {}{}{}", one->key, one->proposal, one->warning, one->note)) + '\n';
+  return list;
+}
+
+/// One question, whether the proposals of all these may become public as they are.
+void AgreeTo(const std::vector<Question*>& questions, const std::string& key, const std::string& text,
+             Interview& interview) {
+  const Question question{
+      .key = key, .text = text, .proposal = "yes", .yes_or_no = true, .publishes = true, .kept = false};
   const bool agreed = AskFor(interview, question, [&](const std::string& answer) {
     if (answer != "yes" && answer != "no")
       throw ConfigError(fmt::format("{}: found \"{}\", expected yes or no", key, answer));
     return answer == "yes";
   });
   for (auto* one : questions) one->agreed = agreed;
-  return questions.size();
 }
 
+/// After a no to the list, which has them all.
 void AskColumnsTogether(std::vector<Question>& questions, Interview& interview) {
   std::vector<Question*> all;
   for (auto& question : questions) all.push_back(&question);
-  (void)AskTogether("columns",
-                    "Columns as the table suggests them, means and scales rounded, values and dates' formats "
-                    "as they are:\n",
-                    "With yes all of this becomes public; with no each column is asked.", all, interview);
+  const auto open = OpenOf(all, interview);
+  if (open.size() > 1)
+    AgreeTo(open, "columns",
+            "The columns, as the list above has them: may all of that become public? With no each column is "
+            "asked.",
+            interview);
 }
 
 /// As it is answered, of a column whose range a training finds, or that cannot stand beside one.
@@ -196,8 +202,13 @@ void CheckRanges(const std::vector<data::Column>& columns, const data::Column& l
 std::vector<data::Column> AskColumns(const std::vector<Question>& questions, bool query,
                                      Interview& interview) {
   std::vector<data::Column> columns;
-  for (const auto& question : questions) {
+  bool explained = false;
+  for (auto question : questions) {
     const auto name = question.key.substr(question.key.find(' ') + 1);
+    if (!explained && !question.agreed && !interview.Knows(question.key)) {
+      question.text = fmt::format("An answer to a column is {}.\n{}", kColumnAnswers, question.text);
+      explained = true;
+    }
     columns.push_back(AskFor(interview, question, [&](const std::string& answer) {
       auto column = ColumnOf(name, answer);
       CheckRanges(columns, column, query);
@@ -319,16 +330,18 @@ FileQuestions QuestionsOf(const DraftSource& source, const data::ColumnSketch& l
   std::vector<Question*> all{&questions.form, &questions.prediction};
   for (auto& column : questions.columns) all.push_back(&column);
   all.insert(all.end(), {&questions.missing, &questions.rows, &questions.name});
-  const auto open = std::count_if(questions.columns.begin(), questions.columns.end(),
-                                  [&](const Question& one) { return !interview.Knows(one.key); });
-  const auto listed = AskTogether(
-      "public",
+  const auto open = OpenOf(all, interview);
+  if (open.size() < 2) return questions;
+  AgreeTo(
+      open, "public",
       "This of the file becomes public in the job, with the names and kinds of its columns; means, scales "
-      "and rows are rounded, values, classes and marks are as they are:\n",
-      "Is all of it public knowledge, or may it be? With yes it becomes public; with no each is asked "
-      "by itself.",
-      all, interview);
-  questions.listed_columns_alone = listed > 0 && listed == static_cast<std::size_t>(open);
+      "and rows are rounded, values, classes and marks are as they are:\n" +
+          ListOf(open) +
+          "Is all of it public knowledge, or may it be? With yes it becomes public; with no each is asked "
+          "by itself.",
+      interview);
+  const auto is_column = [](const Question* one) { return one->key.starts_with("column "); };
+  questions.listed_columns_alone = std::all_of(open.begin(), open.end(), is_column);
   return questions;
 }
 

@@ -476,7 +476,7 @@ class InitJob(ProgramTest):
         self.table("x,y,z\n" + "".join(f"{k % 9},{'?' if k % 7 == 0 else k % 2},{k % 3 % 2}\n" for k in range(60)), "gaps.csv")
         told = self.talk("y\nz\nall\nyes\n\n\n\n", "gaps.csv", "--out", "gaps.toml")
         self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 7), told.stderr)
-        self.assertIn('  label: column "y" has missing values, expected rows with a label only\n', told.stdout)
+        self.assertIn('  label: column "y" has missing values, expected rows with a label only\n  Enter: z > ', told.stdout)
         self.assertEqual(self.job("gaps.toml")["data"]["label"]["column"], "z")
         # Where no other answer comes, or the same one again, the cause is what the program ends with.
         cause = 'label: column "y" has missing values, expected rows with a label only'
@@ -545,6 +545,17 @@ class InitJob(ProgramTest):
         # After a no to a list of columns alone each of them is asked.
         told = self.talk("no\nignore\nrange 0 100\nyes\nyes\n", "table.csv", "--out", "own.toml", "--answers", "given.answers")
         self.assertEqual((told.returncode, told.stdout.count(" > "), told.stdout.count("  column c2: ")), (0, 5, 1), told.stderr)
+        # After a no to the list of all of it they are asked together, and then what answers there are is said once.
+        told = self.talk("\nall\nno\nyes\nyes\nno\nignore\nyes\nyes\nyes\n\nyes\nyes\n\n\n\n", "table.csv", "--out", "each.toml")
+        self.assertEqual((told.returncode, told.stdout.count("  column c2: "), told.stdout.count("number MEAN SCALE")), (0, 1, 1), told.stdout)
+        self.assertLess(told.stdout.index("number MEAN SCALE"), told.stdout.index("Column c1\n"))
+        # Nor is a question said again whose answer was none.
+        told = self.talk("\nall\nn\nmaybe\nyes\n\n\n\n", "table.csv", "--out", "again.toml")
+        self.assertEqual((told.returncode, told.stdout.count("expected yes or no\n  yes or no > ")), (0, 2), told.stdout)
+        self.assertEqual((told.stdout.count("  column c2: "), told.stdout.count("Is all of it public")), (1, 1))
+        # But one that is gone back to is.
+        told = self.talk("\nall\nyes\nback\nyes\n\n\n\n", "table.csv", "--out", "back.toml")
+        self.assertEqual((told.returncode, told.stdout.count("  column c2: ")), (0, 2), told.stdout)
         # What will be refused is refused before the next question.
         for key in ("share", "public", "columns"):
             self.write("given.answers", "\n".join([*columns, f'"{key}" = "yes"']))
