@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
@@ -22,8 +23,11 @@ std::string FirstLine(const std::string& text) {
 /// One copy of the model. OpenCV's networks keep state while they run, so that each task has its own.
 class Network {
  public:
-  Network(const OnnxSpec& spec, const std::filesystem::path& model) : spec_(spec), model_(model) {
-    Guard("no ONNX model that can be read", [&] { net_ = cv::dnn::readNetFromONNX(model.string()); });
+  /// `content`: of the file `model`, which is named in errors.
+  Network(const OnnxSpec& spec, const std::filesystem::path& model, const std::string& content)
+      : spec_(spec), model_(model) {
+    Guard("no ONNX model that can be read",
+          [&] { net_ = cv::dnn::readNetFromONNX(content.data(), content.size()); });
     if (net_.empty()) ThrowDataError(model_, "", "no ONNX model that can be read", "one");
     net_.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     std::vector<int> shape{1};
@@ -74,8 +78,10 @@ bool OnnxIsAvailable() { return true; }
 Matrix ExtractOnnx(const Matrix& x, const OnnxSpec& spec, const std::filesystem::path& model,
                    ThreadPool& pool) {
   ValidateOnnx(spec, x.cols());
-  const auto hash = FileSha256(model);
-  if (hash != spec.model_sha256)
+  // Read once, as the file may be replaced meanwhile: what runs is what was hashed.
+  Sha256 read;
+  const std::string content = ReadFile(model, {}, &read);
+  if (const auto hash = read.Hex(); hash != spec.model_sha256)
     ThrowDataError(model, "", "SHA-256 " + hash, spec.model_sha256 + " (features.model_sha256)");
   // What goes wrong is thrown; the pool's threads are all that there are.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
@@ -83,7 +89,7 @@ Matrix ExtractOnnx(const Matrix& x, const OnnxSpec& spec, const std::filesystem:
   Matrix features(x.rows(), spec.outputs);
   pool.ParallelFor(static_cast<std::size_t>(x.rows()), kOnnxRowsATask,
                    [&](std::size_t begin, std::size_t end) {
-                     Network network(spec, model);
+                     Network network(spec, model, content);
                      for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i)
                        network.Run(x.row(i).data(), i, features.row(i).data());
                    });

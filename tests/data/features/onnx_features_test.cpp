@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <future>
 #include <limits>
 #include <random>
 
@@ -93,6 +97,52 @@ TEST_F(ExtractOnnxTest, RefusesAnotherModelThanTheJobs) {
   EXPECT_THAT(
       ErrorText<DataError>([&] { (void)ExtractOnnx(Matrix::Zero(1, 6), spec, model, pool_); }),
       HasSubstr("dense.onnx: found SHA-256 " + FileSha256(model) + ", expected " + spec.model_sha256));
+}
+
+/// Waits until somebody who has read `file` closes it; a minute at most.
+class ReadOnce {
+ public:
+  explicit ReadOnce(const std::filesystem::path& file) : events_(inotify_init1(IN_CLOEXEC)) {
+    watched_ = inotify_add_watch(events_, file.c_str(), IN_CLOSE_NOWRITE) >= 0;
+  }
+  ~ReadOnce() { close(events_); }
+  ReadOnce(const ReadOnce&) = delete;
+  ReadOnce& operator=(const ReadOnce&) = delete;
+
+  [[nodiscard]] bool Wait() const {
+    pollfd event{.fd = events_, .events = POLLIN, .revents = 0};
+    return watched_ && poll(&event, 1, 60'000) == 1;
+  }
+
+ private:
+  int events_;
+  bool watched_ = false;
+};
+
+TEST_F(ExtractOnnxTest, RunsTheModelThatWasHashedWhereItIsReplacedBehindThat) {
+  const auto model = WriteDense();
+  const auto spec = SpecOf(model, {6}, 3);
+  const Matrix x = RandomMatrix(50, 6, 3);
+  const Matrix expected = ExtractOnnx(x, spec, model, pool_);
+  const ReadOnce reading(model);
+  std::promise<void> held;
+  bool replaced = false;
+  // No record is worked on before the pool is free.
+  auto busy = std::async(std::launch::async, [&] {
+    pool_.ParallelFor(2, 1, [&](std::size_t begin, std::size_t) {
+      if (begin > 0) return;
+      held.set_value();
+      replaced = reading.Wait();
+      weights_ = RandomMatrix(3, 6, 9);
+      (void)WriteDense();
+    });
+  });
+  held.get_future().wait();
+  const Matrix found = ExtractOnnx(x, spec, model, pool_);
+  busy.get();
+  EXPECT_TRUE(replaced);
+  EXPECT_NE(FileSha256(model), spec.model_sha256);
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(ExtractOnnxTest, NamesWhatIsWrongWithAModel) {
