@@ -224,7 +224,8 @@ void AddPlan(CLI::App& program, Action& action, jobs::JobTypes types) {
       ->check(CLI::Range(0.01, 100.0));
   command->add_option("--deposits", options->deposits,
                       "Of a job on deposits: how many there are, whose checks are counted; its capacity is "
-                      "divided evenly among them (default: as many as its batches, or 3)");
+                      "divided evenly among them (default: as many as its batches, or 3, or more where a run "
+                      "opens no deposits so large)");
   command
       ->add_option(
           "--ranks", options->ranks,

@@ -83,6 +83,17 @@ mpc::Index CheckedAtOnce(const jobs::RecordSchema& records) {
                   static_cast<mpc::Index>(jobs::RowMemory(records) / 2 / jobs::kBytesOfACheckedNumber));
 }
 
+std::uint64_t MostRowsOpened(const jobs::RecordSchema& records) {
+  const auto layout = LayoutOf(records);
+  const auto most = LargestCapacity(layout);
+  if (!records.store.memory) return most;
+  // Of a party that holds rows, and what is there beside them.
+  const auto beside = static_cast<double>(BodyBytes(layout, 0, 1));
+  const double rows =
+      (jobs::RowMemory(records) / kShareOfADeposit - beside) / static_cast<double>(layout.row_bytes());
+  return std::min(most, static_cast<std::uint64_t>(std::max(rows, 0.0)));
+}
+
 /// What becomes of deposits, for summary.json and for the operator.
 struct StoreRecords::DepositFates {
   nlohmann::ordered_json used = nlohmann::ordered_json::array();
@@ -127,13 +138,6 @@ std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits
         "{}.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
         records_.store.table, most, rows, deposits.size());
   return {};
-}
-
-/// With data.memory: whether a deposit is opened within its quarter.
-bool StoreRecords::FitsIntoMemory(const StoredDeposit& one) const {
-  if (!records_.store.memory) return true;
-  const auto bytes = static_cast<double>(BodyBytes(LayoutOf(records_), one.header.capacity, 1));
-  return kShareOfADeposit * bytes <= jobs::RowMemory(records_);
 }
 
 /// Before peers are troubled: throws ConfigError where the rows do not find room on disk.
@@ -320,7 +324,7 @@ jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party, const jobs
       fates.LeaveOut(one, "key", "nothing can be sealed to its owner's key");
       continue;
     }
-    if (!FitsIntoMemory(one)) {
+    if (one.header.capacity > MostRowsOpened(records_)) {
       fates.LeaveOut(one, "size", "to open it takes more than a quarter of data.memory");
       continue;
     }

@@ -12,6 +12,10 @@
 
 namespace trefoil::deposit {
 
+/// The most rows, padding included, of a deposit that StoreRecords::Share opens: as many as a deposit may have,
+/// and with data.memory as many as fit into a quarter of it.
+[[nodiscard]] std::uint64_t MostRowsOpened(const jobs::RecordSchema& records);
+
 /// Numbers of rows that StoreRecords::Share checks at once.
 [[nodiscard]] mpc::Index CheckedAtOnce(const jobs::RecordSchema& records);
 
@@ -60,7 +64,6 @@ class StoreRecords final : public jobs::SharedRecords {
   [[nodiscard]] std::vector<Hash> Uncapped(mpc::Context& party, const std::vector<Hash>& ids,
                                            const std::map<Hash, StoredDeposit>& deposits,
                                            const jobs::CapOf& cap, DepositFates& fates) const;
-  [[nodiscard]] bool FitsIntoMemory(const StoredDeposit& one) const;
   void RequireDisk() const;
   [[nodiscard]] std::shared_ptr<RowsOnDisk> DiskForRows() const;
   [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;

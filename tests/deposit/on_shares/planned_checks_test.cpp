@@ -66,6 +66,26 @@ TEST_F(PlannedChecksTest, AreOfSmallerBlocksWhereMemoryIsSet) {
   ExpectAsPlanned(2, 600);
 }
 
+TEST_F(PlannedChecksTest, AreOfDepositsThatARunOpensWhereMemoryIsSet) {
+  records_.store.memory = 1;
+  const auto most = static_cast<std::int64_t>(MostRowsOpened(records_));
+  records_.data.rows = {3 * most + 2, 0, 0};
+  EXPECT_EQ(PlannedChecks(records_, std::nullopt).deposits, 3);
+  records_.data.rows = {3 * most + 3, 0, 0};
+  const auto by_default = PlannedChecks(records_, std::nullopt);
+  EXPECT_EQ(by_default.deposits, 4);
+  EXPECT_EQ(by_default.rows, (3 * most + 3) / 4);
+  EXPECT_EQ(PlannedChecks(records_, 5).deposits, 5);
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)PlannedChecks(records_, 3); }),
+              HasSubstr("--deposits: found 3, expected at least 4, as a run opens deposits of at most " +
+                        std::to_string(most) + " rows with data.memory"));
+  AcceptAll(1, static_cast<std::uint64_t>(most));
+  ExpectAsPlanned(1, most);  // which a run opens indeed
+  records_.store.memory.reset();
+  records_.data.rows = {1'000'000, 0, 0};
+  EXPECT_EQ(PlannedChecks(records_, std::nullopt).deposits, 3);
+}
+
 TEST_F(PlannedChecksTest, OfBatchesAreOfThoseOfAllSteps) {
   study_ = SampleStudyOfBatches(folder_);
   records_ = SampleRecordsOfBatches(folder_);

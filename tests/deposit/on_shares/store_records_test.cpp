@@ -181,8 +181,8 @@ TEST_F(StoreRecordsTest, AreReadAgainAndAgainInBlocksWhereMemoryIsSet) {
 TEST_F(StoreRecordsTest, AreLeftOutWhereTheyDoNotFitIntoAQuarterOfTheMemory) {
   records_.store.memory = 1;
   records_.data.rows = {20'000, 0, 0};
-  Accept(Made(5, 5'000));
-  const auto id = Accept(Made(6, 7'000));
+  Accept(Made(5, MostRowsOpened(records_)));
+  const auto id = Accept(Made(6, MostRowsOpened(records_) + 1));
   for (const auto& seen : Shared()) {
     const auto left_out = nlohmann::json::parse(seen.summary).at("left_out");
     ASSERT_EQ(left_out.size(), 1U) << seen.error;
