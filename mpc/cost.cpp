@@ -33,7 +33,10 @@ Cost Cost::Round(std::initializer_list<Flow> flows) {
 
 Cost Cost::Offline(std::initializer_list<Flow> flows) {
   Cost cost;
-  for (const Flow& flow : flows) cost.bytes_offline_[At(flow.from)] += flow.bytes;
+  for (const Flow& flow : flows) {
+    cost.bytes_offline_[At(flow.from)] += flow.bytes;
+    cost.largest_offline_ = std::max(cost.largest_offline_, flow.bytes);
+  }
   return cost;
 }
 
@@ -63,6 +66,7 @@ std::uint64_t Cost::bytes_of_all() const {
 Cost Then(const Cost& first, const Cost& second) {
   Cost sum = first;
   sum.turns_ += second.turns_;
+  sum.largest_offline_ = std::max(first.largest_offline_, second.largest_offline_);
   for (auto& row : sum.depth_) row.fill(Cost::kNever);
   for (std::size_t role = 0; role < net::kParties; ++role) {
     const std::size_t party = Rotated(role, first.turns_);
@@ -104,6 +108,7 @@ Cost Parallel(const Cost& first, const Cost& second) {
 
 Cost Cost::Together(const Cost& a, const Cost& b) {
   Cost sum = a;
+  sum.largest_offline_ += b.largest_offline_;
   for (std::size_t to = 0; to < net::kParties; ++to) {
     sum.bytes_sent_[to] += b.bytes_sent_[to];
     sum.bytes_offline_[to] += b.bytes_offline_[to];

@@ -46,6 +46,8 @@ class Cost {
   [[nodiscard]] const std::array<std::uint64_t, net::kParties>& bytes_offline() const {
     return bytes_offline_;
   }
+  /// Of the largest message that is sent offline; of branches beside each other, the sum of both's.
+  [[nodiscard]] std::uint64_t largest_offline() const { return largest_offline_; }
   /// Sent by all parties, online and offline.
   [[nodiscard]] std::uint64_t bytes_of_all() const;
 
@@ -68,6 +70,7 @@ class Cost {
 
   std::array<std::uint64_t, net::kParties> bytes_sent_{};
   std::array<std::uint64_t, net::kParties> bytes_offline_{};
+  std::uint64_t largest_offline_ = 0;
   std::array<std::array<int, net::kParties>, net::kParties> depth_;  // [to][from]
   int turns_ = 0;
 };

@@ -171,7 +171,8 @@ std::string DpsgdJob::ValidationUncovered(int party) const {
 
 JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   const auto& privacy = Privacy();
-  const auto plan = ml::MakeStepPlan(Settings());
+  // Bulk, which is dealt less, where a run chooses.
+  const auto plan = ml::MakeStepPlan(Settings(), Settings().comparison.value_or(protocols::Form::kBulk));
   JobPlan all{.events = privacy.events,
               .memory = std::array<double, net::kParties>{},
               .figures = {{"steps", Settings().steps},

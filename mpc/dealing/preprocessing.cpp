@@ -168,4 +168,9 @@ void Preprocessing::ThrowFailure() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
+double DealingBytes(const Cost& run, std::int64_t ahead) {
+  const std::int64_t messages = ahead < 2 ? 3 : 4 + ahead / net::kParties;
+  return static_cast<double>(messages) * static_cast<double>(run.largest_offline());
+}
+
 }  // namespace trefoil::mpc

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpc/context.h"
+#include "mpc/cost.h"
 
 namespace trefoil::mpc {
 
@@ -96,5 +97,11 @@ class Preprocessing {
   std::exception_ptr failure_{};
   std::optional<std::jthread> producer_;
 };
+
+/// Bytes that a party holds at most of what is dealt for runs of this cost with `ahead` runs ahead: of the
+/// largest message what the dealer makes it of, what is drawn for the party that gets none, and the message
+/// itself; where later runs are dealt beside the one under way also what the same party, which others deal that
+/// one to, has of it; and of each third run from then on one that waits.
+[[nodiscard]] double DealingBytes(const Cost& run, std::int64_t ahead);
 
 }  // namespace trefoil::mpc

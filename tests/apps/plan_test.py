@@ -79,14 +79,19 @@ class Plan(ProgramTest):
 
     def test_memory_of_rows_that_are_shared_once(self):
         full = self.planned("--set", "privacy.sampling=full", "--set", "training.expected_batch=900")
-        public = self.planned("--set", "privacy.sampling=public")
+        public = self.planned("--set", "privacy.sampling=public", "--set", "training.expected_batch=30")
         packed, others = 785 * full["row_bits"] // 8, 8 * 11  # bytes of a row
         # Of 300 rows each: features as they are read; own rows' two components and one of others'; labels and norms in two
-        # components; the own message, and another as it is taken apart; weights and velocities.
-        held = 300 * (4 * 784 + 4 * packed + 3 * 2 * others + 2 * (packed + others)) + 2 * 8 * 2 * 7850
-        self.assertEqual(full["memory_bytes"], held)
+        # components; weights and velocities; the program itself.
+        held = 25e6 + 300 * (4 * 784 + 4 * packed + 3 * 2 * others) + 2 * 8 * 2 * 7850
+        # Of a full batch's 9,000 logits a cosine and a sine of 31 terms, in half words: as the next step's are dealt the
+        # values, the half that is drawn and the message, and this step's half; and twelve words each.
+        self.assertEqual(full["memory_bytes"], held + 9000 * (4 * 2 * 31 * 4 + 12 * 8))
+        inline = self.planned("--set", "privacy.sampling=full", "--set", "training.expected_batch=900", "--set", "training.steps_ahead=0")
+        self.assertEqual(inline["memory_bytes"], held + 9000 * (3 * 2 * 31 * 4 + 12 * 8))
         self.assertEqual(public["row_bits"], full["row_bits"])
-        self.assertEqual(public["memory_bytes"], held)  # two components of a batch of some 90 rows are less than both messages
+        # A step of some 30 rows takes less than what the rows are shared by: the own message, and another as it is taken apart.
+        self.assertEqual(public["memory_bytes"], held + 300 * 2 * (packed + others))
 
     def test_what_holds_for_somebody_with_several_rows(self):
         job = Path(__file__).resolve().parents[2] / "configs/mnist.toml"

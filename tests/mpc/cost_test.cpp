@@ -29,6 +29,16 @@ TEST(Cost, OfflineAddsNoRound) {
   EXPECT_EQ(cost.bytes_of_all(), 10U);
 }
 
+TEST(Cost, KnowsTheLargestMessageThatIsSentOffline) {
+  const Cost small = Cost::Offline({{2, 1, 7}, {2, 0, 3}}).WithTurn();
+  const Cost large = Cost::Offline({{2, 1, 9}}).WithTurn();
+  EXPECT_EQ(Cost::Round({{0, 1, 100}}).largest_offline(), 0U);
+  EXPECT_EQ(small.largest_offline(), 7U);
+  EXPECT_EQ(Then(small, large).largest_offline(), 9U);
+  EXPECT_EQ(Then(large, small).largest_offline(), 9U);
+  EXPECT_EQ(Parallel(small, large).largest_offline(), 16U) << "both are there at once";
+}
+
 // Depth follows chains of messages, not the number of operations.
 TEST(Then, AddsRoundsOnlyWhereAMessageWaitsForAnother) {
   const Cost to_next = Cost::Round({{0, 1, 1}});

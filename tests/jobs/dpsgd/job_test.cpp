@@ -182,7 +182,8 @@ TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
 
 // A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one
 // again, each own one of a message, and for each further step each own one twice and one of a message that
-// waits; at rank 0 besides a float for each row that it hands out.
+// waits; with further steps also a word for each of five pieces of 64 rows, and at rank 0 a float for each row
+// that it hands out.
 TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
   const auto memory = [](const char* features, const char* ahead, int ranks) {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",
@@ -199,22 +200,25 @@ TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
   };
   constexpr double kBatch = (750 + 750 + 700) + 750 + 750;
   constexpr double kFurther = 2 * 750 + 700;
+  constexpr double kPieces = 5 * 64 * 8;
   EXPECT_EQ(of_more("training.steps_ahead=0", 1), 5 * kBatch);
-  EXPECT_EQ(of_more("training.steps_ahead=2", 1), 5 * (kBatch + kFurther));
-  EXPECT_EQ(of_more("training.steps_ahead=6", 1), 5 * (kBatch + 5 * kFurther));
-  EXPECT_EQ(of_more("training.steps_ahead=2", 2), 5 * (kBatch + kFurther) / 2 + 375 * 4);
+  EXPECT_EQ(of_more("training.steps_ahead=2", 1), 5 * (kBatch + kFurther) + kPieces);
+  EXPECT_EQ(of_more("training.steps_ahead=6", 1), 5 * (kBatch + 5 * kFurther) + kPieces);
+  EXPECT_EQ(of_more("training.steps_ahead=2", 2), 5 * (kBatch + kFurther) / 2 + kPieces + 375 * 4);
 }
 
-// Rows in words count as two batches, and of each step beyond two with what waits of it.
+// Rows in words count as two batches, and of each step beyond two with what waits of it; what is dealt of a
+// sigmoid, the largest message, as counted by its run ahead.
 TEST(DpsgdJob, PlansTheMemoryOfFurtherStepsOfRowsInWords) {
   const auto memory = [](const char* ahead) {
     return ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/adult-descent.toml", {ahead})
         ->Plan({})
         .memory->at(1);
   };
-  EXPECT_EQ(memory("training.steps_ahead=0"), memory("training.steps_ahead=2"));
+  constexpr double kDealt = 32'561.0 * 2 * 31 * 4;  // a cosine and a sine of 31 terms, of each logit
+  EXPECT_EQ(memory("training.steps_ahead=2") - memory("training.steps_ahead=0"), kDealt);
   EXPECT_EQ(memory("training.steps_ahead=4") - memory("training.steps_ahead=2"),
-            2.0 * (2 * 10'854 + 10'853) * (88 + 3) * 8);
+            2.0 * (2 * 10'854 + 10'853) * (88 + 3) * 8 + kDealt);
 }
 
 TEST(DpsgdJob, NotesCheckpointsThatNoStepComesTo) {

@@ -278,5 +278,19 @@ TEST(Preprocessing, EndsWithWhatKeptAPartyFromDealing) {
   }
 }
 
+// A party that deals, then is dealt to as B, then draws as A: with two runs ahead it draws what it has as A
+// while it deals for the next run, and with six ahead the messages of two later runs wait.
+TEST(DealingBytes, CountWhatIsDealtOfTheLargestMessage) {
+  const Cost run = Then(Cost::Offline({{2, 1, 100}}).WithTurn(), Cost::Offline({{2, 1, 40}}));
+  const auto bytes = [&](std::int64_t ahead) { return DealingBytes(run, ahead); };
+  EXPECT_EQ(bytes(0), 300);
+  EXPECT_EQ(bytes(1), 300);
+  EXPECT_EQ(bytes(2), 400);
+  EXPECT_EQ(bytes(3), 500);
+  EXPECT_EQ(bytes(5), 500);
+  EXPECT_EQ(bytes(6), 600);
+  EXPECT_EQ(DealingBytes(Cost(), 2), 0);
+}
+
 }  // namespace
 }  // namespace trefoil::mpc
