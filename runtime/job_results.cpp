@@ -10,6 +10,7 @@
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/vertical_statement.h"
+#include "runtime/machine_check.h"
 #include "runtime/run_directory.h"
 
 namespace trefoil::runtime {

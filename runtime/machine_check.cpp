@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -51,6 +52,11 @@ double AvailableMemory() {
   const double group =
       NumberIn("/sys/fs/cgroup/memory.max") - std::min(NumberIn("/sys/fs/cgroup/memory.current"), 1e18);
   return std::max(0.0, std::min({LineOf("/proc/meminfo", "MemAvailable"), group, own}));
+}
+
+std::uint64_t PeakMemoryBytes() {
+  const double peak = LineOf("/proc/self/status", "VmHWM");
+  return std::isfinite(peak) ? static_cast<std::uint64_t>(peak) : 0;
 }
 
 double AvailableDisk(const std::filesystem::path& folder) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -7,6 +8,10 @@ namespace trefoil::runtime {
 
 /// What this process may still take: of the machine, of its control group, of its own limit (ulimit -v).
 [[nodiscard]] double AvailableMemory();
+
+/// The most bytes that this program has held so far; 0 where the kernel does not say. Not what getrusage(2) says,
+/// which counts for a program what the process that started it held as well.
+[[nodiscard]] std::uint64_t PeakMemoryBytes();
 
 /// Free on the file system of a folder. Throws ConfigError if it is not there.
 [[nodiscard]] double AvailableDisk(const std::filesystem::path& folder);

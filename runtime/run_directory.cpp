@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
@@ -270,12 +269,6 @@ std::vector<ml::StepReport> ReadProgress(const fs::path& file) {
   }
   for (auto& report : reports) report.steps = reports.back().step;
   return reports;
-}
-
-std::uint64_t PeakMemoryBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
 }  // namespace trefoil::runtime

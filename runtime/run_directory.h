@@ -97,7 +97,4 @@ class ProgressFile {
 /// file does not say it.
 [[nodiscard]] std::optional<ml::StepReport> LastProgress(const std::filesystem::path& file, int steps);
 
-/// The greatest memory that this process has held so far.
-[[nodiscard]] std::uint64_t PeakMemoryBytes();
-
 }  // namespace trefoil::runtime

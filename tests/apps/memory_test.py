@@ -1,4 +1,5 @@
-"""Steps of a training take their memory once: the kernel counts no page that is mapped anew, step after step."""
+"""Steps of a training take their memory once: the kernel counts no page that is mapped anew, step after step. What a summary
+says of memory is the party's own."""
 
 import os
 import pathlib
@@ -7,7 +8,7 @@ import struct
 import unittest
 
 from training_test import PARTIES, Training, children_of
-from trefoil_program import PATIENCE
+from trefoil_program import PATIENCE, TINY_JOB, prepared
 
 SIDES = (108, 144)
 ROWS = 500
@@ -78,6 +79,21 @@ class Memory(Training):
         pages = sum(map(faults, parties)) - before
         steps = self.steps_done() - first
         self.assertLess(pages / steps, PAGES_OF_STEP, f"{steps} steps")
+
+    def test_the_peak_of_a_party_is_not_what_starts_it(self):
+        # getrusage(2) counts for a program what the process that started it held.
+        held = 400 << 20
+        self.write("job.toml", TINY_JOB)
+        self.succeed("local", "--job", "job.toml", "--out", "d", *prepared())
+        much = bytearray(b"1") * held
+        parties = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out", f"r{party}")
+                   for party in PARTIES]
+        self.assertEqual(len(much), held)
+        codes, outputs = self.finish(parties)
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        for party in PARTIES:
+            peak = self.summary(f"r{party}")["peak_rss_bytes"]
+            self.assertTrue(10 << 20 < peak < held, peak)
 
 
 if __name__ == "__main__":
