@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures Trefoil and MP-SPDZ in turns on this machine, loopback over TLS, beside the machine's own peaks.
+"""Measures Trefoil and MP-SPDZ in turns on this machine, over TLS, beside the machine's own peaks.
 
-Usage: peer.py TREFOIL KERNELS_BENCHMARK MP_SPDZ [--turns N] [--works A,B] [--json FILE]
+Usage: peer.py TREFOIL KERNELS_BENCHMARK MP_SPDZ [--turns N] [--works A,B] [--json FILE] [--hosts A,B,C]
   MP_SPDZ   its folder, with replicated-ring-party.x and Player-Data made; peer.mpc is compiled there
   --turns   how often everything is measured (default 3); which of the two goes first alternates
   --works   some of compare, multiply, inverse_sqrt, product, step (default: all)
+  --hosts   where a network simulator that runs has the namespaces p0, p1 and p2: both compute there (default: loopback)
 Prints of each work the least of the turns' medians, both in milliseconds, and ours as a share of the peer's. A turn begins with
 the peaks of one core: multiply-adds in registers, AES blocks, a copy of memory. MP-SPDZ computes as its compiler
 chooses for this protocol, in a ring of 64 bits, with vectors as long as they come and its default truncation, whose
@@ -38,14 +39,24 @@ WORKS = {
 }
 
 
-def ours(trefoil, options, repetitions):
+def within(hosts, party):
+    """What puts a party's command where it is to run."""
+    return ["ip", "netns", "exec", f"p{party}"] if hosts else []
+
+
+def ours(trefoil, hosts, options):
     """The median of one run's repetitions, in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "bench.json"
-        run = subprocess.run([trefoil, "bench", "--threads", "1", "--reps", str(repetitions), *options, "--json", out],
-                             stdout=subprocess.DEVNULL, check=False)
-        if run.returncode != 0:
-            sys.exit(run.returncode)
+        bench = [trefoil, "bench", "--threads", "1", "--reps", str(REPETITIONS), *options]
+        commands = [[*bench, "--json", out]]
+        if hosts:
+            subprocess.run([trefoil, "init", "--all", "--hosts", hosts, "--out", folder], stdout=subprocess.DEVNULL, check=True)
+            commands = [[*within(hosts, party), *bench, "--config", f"{folder}/party-{party}/party.toml",
+                         *(["--json", out] if party == 0 else [])] for party in range(3)]
+        processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
+        if failed := max(process.wait() for process in processes):
+            sys.exit(failed)
         return 1000 * json.loads(out.read_text())["results"][0]["seconds"]["median"]
 
 
@@ -89,11 +100,12 @@ def check(program, output):
             sys.exit(f"peer: MP-SPDZ found {found}, expected {expected}")
 
 
-def theirs(folder, program):
+def theirs(folder, hosts, program):
     """The median over the repetitions of the slowest party's time, in milliseconds."""
     port = free_ports()
+    first = hosts.split(",")[0] if hosts else "localhost"
     parties = [
-        subprocess.Popen(["./replicated-ring-party.x", str(party), "-pn", str(port), "-h", "localhost", program],
+        subprocess.Popen([*within(hosts, party), "./replicated-ring-party.x", str(party), "-pn", str(port), "-h", first, program],
                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for party in range(3)
     ]
@@ -114,6 +126,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--works", default=",".join(WORKS))
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--hosts", default="")
     chosen = parser.parse_args()
     works = chosen.works.split(",")
     unknown = [work for work in works if work not in WORKS]
@@ -130,8 +143,8 @@ def main():
         print(f"turn {turn + 1}: {peaks.in_words(turns[-1]['peaks'])}", flush=True)
         for work in works:
             options, names = WORKS[work]
-            measurements = [lambda: turns[-1]["ours"].update({work: ours(trefoil, options, REPETITIONS)})] + [
-                lambda name=name: turns[-1]["theirs"].update({name: theirs(folder, programs[name])}) for name in names
+            measurements = [lambda: turns[-1]["ours"].update({work: ours(trefoil, chosen.hosts, options)})] + [
+                lambda name=name: turns[-1]["theirs"].update({name: theirs(folder, chosen.hosts, programs[name])}) for name in names
             ]
             for measure in measurements if turn % 2 == 0 else reversed(measurements):
                 measure()

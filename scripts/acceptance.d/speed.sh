@@ -18,7 +18,7 @@ CHECKS=(
   "growth: with batch, features and classes, plotted: rounds always the same"
   "larger-than-memory: a data set of 10 GiB at every party, trained on with 2 GiB of address space each"
   "noise: discrete Gaussian, at least 2 million samples a second on one core"
-  "peer: faster than MP-SPDZ (built in the folder MP_SPDZ, see performance.md) in turns with it, loopback"
+  "peer: faster than MP-SPDZ (built in the folder MP_SPDZ, see performance.md) in turns with it, on loopback, LAN and WAN"
 )
 
 build_bench() { scripts/setup --bench && scripts/build release trefoil kernels_benchmark; }
@@ -219,12 +219,29 @@ print(min(run["items_per_second"] for run in json.load(open(sys.argv[1]))["bench
   holds "$slowest >= 2e6"
 }
 
+# beside_peer PROFILE [OPTION ...]: of peer.py.
+beside_peer() {
+  local status=0
+  "$helpers/peer.py" build/bin/trefoil build/bin/kernels_benchmark "$MP_SPDZ" --json "$work/peer-$1.json" "${@:2}" >"$work/peer.txt" || status=$?
+  cat "$work/peer.txt" >&2
+  echo "$1"
+  grep -v '^turn' "$work/peer.txt" | sed 's/  */ /g'
+  return "$status"
+}
+
+# On the WAN an operation of the peer's takes seconds.
+beside_peer_everywhere() {
+  local status=0
+  beside_peer loopback || status=1
+  if [ -d "$tools/netsim" ] && [ "$(id -u)" -eq 0 ]; then
+    netsim || return
+    (start_netsim "$work/netsim" lan "$work" && beside_peer lan --hosts "$netsim_hosts" --works compare,multiply,inverse_sqrt,step) || status=1
+    (start_netsim "$work/netsim" wan "$work" && beside_peer wan --hosts "$netsim_hosts" --works compare,inverse_sqrt,step --turns 1) || status=1
+  fi
+  return "$status"
+}
+
 check_peer() {
   [ -n "${MP_SPDZ:-}" ] || skip "MP_SPDZ names no folder of MP-SPDZ"
-  build_bench || return
-  local status=0
-  "$helpers/peer.py" build/bin/trefoil build/bin/kernels_benchmark "$MP_SPDZ" --json "$work/peer.json" >"$work/peer.txt" || status=$?
-  cat "$work/peer.txt"
-  measured "$(grep -v '^turn' "$work/peer.txt" | sed 's/  */ /g' | paste -sd ';' | sed 's/;/; /g')"
-  return "$status"
+  build_bench && gathered beside_peer_everywhere
 }
