@@ -9,8 +9,8 @@ namespace trefoil::runtime {
 /// What this process may still take: of the machine, of its control group, of its own limit (ulimit -v).
 [[nodiscard]] double AvailableMemory();
 
-/// The most bytes that this program has held so far; 0 where the kernel does not say. Not what getrusage(2) says,
-/// which counts for a program what the process that started it held as well.
+/// The most bytes that this program has held so far; 0 where the kernel does not say. Not what getrusage(2)
+/// says, which counts for a program what the process that started it held as well.
 [[nodiscard]] std::uint64_t PeakMemoryBytes();
 
 /// Free on the file system of a folder. Throws ConfigError if it is not there.

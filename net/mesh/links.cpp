@@ -97,7 +97,7 @@ void Links::OnEnd(int peer, const Ending& ending) {
   if (ending.kind == Ending::Kind::kClean) return mailbox_.Finish(peer);
   if (ending.kind == Ending::Kind::kGarbage)
     return Lose({.kind = Failure::Kind::kProtocol, .peer = peer, .cause = ending.cause});
-  Lose({.peer = peer, .cause = ending.cause, .link_ended = std::chrono::steady_clock::now()});
+  Lose({.peer = peer, .cause = ending.cause, .link_ended = true});
 }
 
 }  // namespace trefoil::net

@@ -54,7 +54,8 @@ class TlsMeshTransport final : public MeshTransport {
     if (!failure) return {};
     const bool told = failure->told == AbortCode::kStopped || failure->told == AbortCode::kRankLost;
     if (!failure->link_ended && !failure->reported && !told) return {};
-    return PeerLoss{.peer = failure->peer, .cause = failure->cause, .link_ended = failure->link_ended};
+    return PeerLoss{
+        .peer = failure->peer, .cause = failure->cause, .link_ended = failure->link_ended, .at = failure->at};
   }
 
   void Abort(AbortReason reason) noexcept override {

@@ -50,9 +50,10 @@ struct MeshConfig {
 struct PeerLoss {
   int peer = -1;
   std::string cause;
-  /// When its link ended without a word, or fell silent. Empty where others have told of the loss: the peer
-  /// itself, that it was told to stop or had lost one of its machines, or the third party.
-  std::optional<std::chrono::steady_clock::time_point> link_ended{};
+  /// Without a word, or fell silent. False where others have told of the loss: the peer itself, that it was
+  /// told to stop or had lost one of its machines, or the third party.
+  bool link_ended = false;
+  std::chrono::steady_clock::time_point at{};  ///< when this was found
 };
 
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (docs/explanation/threat_model.md).
@@ -62,9 +63,9 @@ struct PeerLoss {
 /// ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the other. A
 /// peer that has finished is not lost: what it sent is delivered first, and only waiting for more fails.
 ///
-/// Destruction finishes, where Finish was not called. During stack unwinding it aborts with kInternal instead.
-/// Abort returns when the reason is on its way, after at most a second or so. Send, Receive, Finish and the
-/// counters are for one thread; Abort may be called from any other.
+/// Destruction finishes, where Finish was not called. During stack unwinding it aborts with kInternal
+/// instead. Abort returns when the reason is on its way, after at most a second or so. Send, Receive, Finish
+/// and the counters are for one thread; Abort may be called from any other.
 class MeshTransport : public Transport {
  public:
   using Transport::Transport;

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kSendersPause{10};
 constexpr std::chrono::milliseconds kLongestBeat{1000};
 /// How long rank 0 waits for what the others' links have shown. The system closes those of a machine that was
 /// killed before mpirun knows of it, and ends the others.
-constexpr std::chrono::milliseconds kLinksSpeak{1000};
+constexpr std::chrono::milliseconds kLinksSpeak{2000};
 /// How long rank 0 waits for the others to tell their links.
 constexpr std::chrono::milliseconds kEndTelling{2000};
 /// How long rank 0's program may take to end in good order once a rank has failed.
@@ -49,8 +49,8 @@ struct Notice {
   net::AbortReason reason{};
   bool refused_again = false;
   bool heard = false;
-  bool link_ended = false;
-  Clock::duration since_link_ended{};  // clocks of two machines differ
+  bool lost = false;
+  Clock::duration since_lost{};  // clocks of two machines differ
   std::array<char, 480> cause{};
 };
 
@@ -61,8 +61,8 @@ Notice NoticeOf(Kind kind, const RankFailure& failure) {
                 .reason = failure.reason,
                 .refused_again = failure.refused_again,
                 .heard = failure.heard,
-                .link_ended = failure.link_ended.has_value()};
-  if (failure.link_ended) notice.since_link_ended = Clock::now() - *failure.link_ended;
+                .lost = failure.lost_at.has_value()};
+  if (failure.lost_at) notice.since_lost = Clock::now() - *failure.lost_at;
   std::copy_n(failure.cause.begin(), std::min(failure.cause.size(), notice.cause.size() - 1),
               notice.cause.begin());
   return notice;
@@ -75,7 +75,7 @@ RankFailure FailureIn(const Notice& notice) {
                       .cause = notice.cause.data(),
                       .refused_again = notice.refused_again,
                       .heard = notice.heard};
-  if (notice.link_ended) failure.link_ended = Clock::now() - notice.since_link_ended;
+  if (notice.lost) failure.lost_at = Clock::now() - notice.since_lost;
   return failure;
 }
 
@@ -349,12 +349,12 @@ class MpiGroup final : public RankGroup {
     }
   }
 
-  /// What others have ended this rank's calls for may follow from what its own link shows, and its program has
-  /// not come to. With mutex_.
+  /// What others have ended this rank's calls for may follow from what its own link shows, and its program
+  /// has not come to. With mutex_.
   void TellOwnLink() {
     if (self() == 0 || said_link_ || !state_->ended || !last_words_.explain) return;
     const auto own = Explained(RanksEnded(state_->party, "it has ended"));
-    if (!own.link_ended) return;
+    if (!own.lost_at || own.heard) return;
     said_link_ = true;
     Post(0, NoticeOf(Kind::kFailed, own));
   }

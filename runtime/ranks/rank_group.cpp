@@ -19,12 +19,17 @@ int NumberIn(const char* variable, int otherwise) {
   return number;
 }
 
+/// How much later than it happened the end of a link may be seen, beside a busy machine. Much later ends follow
+/// from what was heard: mpirun kills ranks a second after it has told them to stop.
+constexpr std::chrono::milliseconds kSeenLate{500};
+
 /// Whether `failure` may have been brought about by `cause`, which became known later.
 bool Follows(const RankFailure& failure, const RankFailure& cause) {
   if (failure.code != kNetwork) return false;
   if (cause.code != kNetwork) return true;
-  if (!cause.link_ended || cause.reason.about != failure.reason.about) return false;
-  return failure.heard || (failure.link_ended && *cause.link_ended < *failure.link_ended);
+  if (!failure.may_follow() || !cause.may_follow() || cause.heard) return false;
+  if (cause.reason.about != failure.reason.about) return false;
+  return *cause.lost_at < *failure.lost_at + (failure.heard ? kSeenLate : std::chrono::milliseconds(0));
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ RankFailure ExplainByLinks(const std::exception& error, const net::MeshTransport
   if (!loss || failure.reason.code != net::AbortCode::kPeerLost || failure.reason.about != loss->peer)
     return failure;
   failure.heard = !loss->link_ended;
-  failure.link_ended = loss->link_ended;
+  failure.lost_at = loss->at;
   return failure;
 }
 

@@ -28,7 +28,8 @@ class RanksEnded : public NetworkError {
   using NetworkError::NetworkError;
 };
 
-/// How long to wait for the first cause of a RanksEnded: longer than rank 0 takes for HearLinks and its links.
+/// How long to wait for the first cause of a RanksEnded: longer than rank 0 takes for HearLinks and its
+/// links.
 inline constexpr std::chrono::milliseconds kCauseComes{5000};
 
 /// Why a party's run ends on all its ranks.
@@ -39,11 +40,11 @@ struct RankFailure {
   std::string cause{};         ///< a line for the operator
   bool refused_again = false;  ///< WouldBeRefusedAgain
   bool heard = false;          ///< a loss of a peer that others have told of (net::PeerLoss)
-  /// Else, where this rank's own link has shown that loss, when.
-  std::optional<std::chrono::steady_clock::time_point> link_ended{};
+  /// Of such a loss, and of one that this rank's own link has shown: when.
+  std::optional<std::chrono::steady_clock::time_point> lost_at{};
 
   /// Whether it may follow from what the link of another rank has shown before.
-  [[nodiscard]] bool may_follow() const { return heard || link_ended; }
+  [[nodiscard]] bool may_follow() const { return lost_at.has_value(); }
 };
 
 /// `first`, if there is one, unless it follows from `own`, which became known later: what a rank loses may
@@ -51,8 +52,8 @@ struct RankFailure {
 /// a peer's machines the one whose link was the first to end is the cause: the others are ended for its sake.
 [[nodiscard]] RankFailure CauseAmong(RankFailure own, std::optional<RankFailure> first);
 
-/// `explain` of the error, with what the links know of the loss: where other ranks have ended the calls, of the
-/// loss that this rank's own link has shown, if there is one. `links` may be null.
+/// `explain` of the error, with what the links know of the loss: where other ranks have ended the calls, of
+/// the loss that this rank's own link has shown, if there is one. `links` may be null.
 [[nodiscard]] RankFailure ExplainByLinks(const std::exception& error, const net::MeshTransport* links,
                                          const std::function<RankFailure(const std::exception&)>& explain);
 
@@ -101,7 +102,7 @@ class RankGroup {
 
   /// What the party has failed with first, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
-  /// At rank 0, for a failure that may_follow: ends the calls of all, and gives the other ranks a second to
+  /// At rank 0, for a failure that may_follow: ends the calls of all, and gives the other ranks two seconds to
   /// tell what their links have shown, which Failure returns then.
   virtual void HearLinks() = 0;
   /// This rank's program has come to its own end, and reports it: from now on no other thread of it does.

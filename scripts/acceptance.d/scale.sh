@@ -215,8 +215,9 @@ check_kills() {
   local output status=0 begin=$SECONDS
   start_netsim "$work/netsim" lan "$work"
   output=$(TREFOIL_BINARY=$PWD/build/bin/trefoil TREFOIL_MPI=1 TREFOIL_STOP_LIBRARY=$PWD/build/lib/libstop_at.so \
-    TREFOIL_NETSIM_HOSTS=$netsim_hosts python3 -B tests/apps/ranks_test.py --verbose -k test_kill 2>&1) || status=$?
+    TREFOIL_NETSIM_HOSTS=$netsim_hosts python3 -B tests/apps/ranks_test.py --verbose -k kill 2>&1) || status=$?
   echo "$output"
+  grep -q "^Ran [1-9]" <<<"$output" || status=1
   measured "the kills of tests/apps/ranks_test.py took $((SECONDS - begin)) s"
   return "$status"
 }

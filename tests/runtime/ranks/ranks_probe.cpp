@@ -171,12 +171,13 @@ void Heard(RankGroup& group) {
   if (self > 0) {
     group.SetLastWords({.explain = [lost](const std::exception&) {
       auto seen = lost;
-      seen.link_ended = std::chrono::steady_clock::now() - std::chrono::hours(seen.rank);
+      seen.lost_at = std::chrono::steady_clock::now() - std::chrono::hours(seen.rank);
       return seen;
     }});
     group.ranks().Barrier();
   }
   lost.heard = true;
+  lost.lost_at = std::chrono::steady_clock::now();
   group.HearLinks();
   const auto cause = CauseAmong(lost, group.Failure({}));
   std::cout << cause.cause << std::endl;
