@@ -40,7 +40,8 @@ struct JobCost {
   std::string apart{};        ///< what no plan counts, computed in the clear; or nothing
   std::string before{};       ///< what a party trains before it connects; or nothing
   double before_seconds = 0;  ///< of that, at the party that it takes longest, as of Work::clear_seconds
-  /// Bytes that each party cannot do without: what it brings, and the largest shares that it holds at once.
+  /// Bytes that each party takes, about: what it brings, and the largest shares that it holds at once. What a
+  /// run takes may be a quarter less.
   std::array<double, net::kParties> memory{};
   std::array<double, net::kParties> results{};  ///< bytes of each party's files that grow with the job
 

@@ -25,16 +25,16 @@ constexpr const char* kMendData =
     "correct that file, the party file's table that names it, or what the job says of it, at all three "
     "parties";
 
-void RequireRoom(double available, double least, const std::string& mend) {
-  if (available >= least) return;
-  throw ConfigError(fmt::format("found {} free, expected at least {}: {}",
-                                jobs::BytesText(static_cast<std::uint64_t>(available)),
-                                jobs::BytesText(static_cast<std::uint64_t>(least)), mend));
-}
+/// Of the memory that is planned: as far below it as a run's may be (docs/reference/performance.md).
+constexpr double kLeastOfPlanned = 0.75;
 
-std::string RoomText(double available, double least) {
-  return fmt::format("{} free, at least {} needed", jobs::BytesText(static_cast<std::uint64_t>(available)),
-                     jobs::BytesText(static_cast<std::uint64_t>(least)));
+/// Returns what there is and what is needed, in words; `how`: "at least" or "about". Throws ConfigError where
+/// less than `least` is there.
+std::string RequireRoom(double available, double needed, double least, const char* how, const char* mend) {
+  const auto there = jobs::BytesText(static_cast<std::uint64_t>(available));
+  const auto asked = fmt::format("{} {}", how, jobs::BytesText(static_cast<std::uint64_t>(needed)));
+  if (available < least) throw ConfigError(fmt::format("found {} free, expected {}: {}", there, asked, mend));
+  return fmt::format("{} free, {} needed", there, asked);
 }
 
 /// Whether the machine has room for this party's part of the job. Returns false where what it needs depends
@@ -48,14 +48,14 @@ bool ExamineRoom(Doctor& doctor, const jobs::Job& job, int party) {
   }
   if (!plan->memory) return false;
   doctor.Try("memory", [&] {
-    const double least = plan->memory->at(static_cast<std::size_t>(party));
-    RequireRoom(runtime::AvailableMemory(), least, "more memory, or a smaller job, at all three parties");
-    return RoomText(runtime::AvailableMemory(), least);
+    const double planned = plan->memory->at(static_cast<std::size_t>(party));
+    return RequireRoom(runtime::AvailableMemory(), planned, kLeastOfPlanned * planned, "about",
+                       "more memory, or a smaller job, at all three parties");
   });
   doctor.Try("disk of this folder", [&] {
     const double least = plan->disk.at(static_cast<std::size_t>(party));
-    RequireRoom(runtime::AvailableDisk("."), least, "remove something, or run in a folder of another disk");
-    return RoomText(runtime::AvailableDisk("."), least);
+    return RequireRoom(runtime::AvailableDisk("."), least, least, "at least",
+                       "remove something, or run in a folder of another disk");
   });
   return true;
 }
@@ -89,8 +89,8 @@ constexpr const char* kResumed =
     "; this is of a run that begins: one of this job that was stopped is asked only for what it has not "
     "spent yet, where --resume goes on with it";
 
-/// Whether the ledger, which refuses the job, has a run of it that has not come to its end, and would ask less
-/// of that: not a closed one, whose entries are charged already.
+/// Whether the ledger, which refuses the job, has a run of it that has not come to its end, and would ask
+/// less of that: not a closed one, whose entries are charged already.
 bool AsksLessOfStoppedRun(const std::filesystem::path& file, const runtime::BudgetedJob& job) {
   if (!std::filesystem::exists(file)) return false;
   const auto ledger = runtime::ReadLedger(file).ledger;
@@ -101,8 +101,8 @@ bool AsksLessOfStoppedRun(const std::filesystem::path& file, const runtime::Budg
   });
 }
 
-/// Whether a ledger of this party can be kept, and its cap allows the job on these files. `resumable`: whether
-/// runs of it can be resumed.
+/// Whether a ledger of this party can be kept, and its cap allows the job on these files. `resumable`:
+/// whether runs of it can be resumed.
 void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of,
                    const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan,
                    bool resumable) {

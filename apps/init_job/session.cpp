@@ -138,7 +138,6 @@ bool Session::TakeBack(const std::string& cause) {
   cause_ = cause;
   taken_back_ = given_.back();
   given_.pop_back();
-  again_ = true;
   out_ << "  " << OneLine(cause) << '\n';
   Restart();
   return true;

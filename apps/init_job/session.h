@@ -44,8 +44,8 @@ class Session : public jobs::Interview {
   /// one, and not the same again for the same cause; else it does nothing.
   [[nodiscard]] bool TakeBack(const std::string& cause);
 
-  /// All answers that were given or taken, in full, in the order of the questions: the same job again. None to
-  /// what nobody was asked.
+  /// All answers that were given or taken, in full, in the order of the questions: the same job again. None
+  /// to what nobody was asked.
   [[nodiscard]] std::string AnswersToml() const;
   /// The keys of known answers to which there was no question.
   [[nodiscard]] std::vector<std::string> Unused() const;

@@ -35,10 +35,10 @@ void PutInOrderOf(const OnnxSpec& spec, const ImageSize& image, Matrix& x);
 /// The model's (first) output for each row, one record at a time, as a row. The model is run by OpenCV in
 /// single precision; features may differ in their last bits between machines. The file is read once, and may
 /// be replaced from then on; tensors that it leaves in other files are not read. Memory: the file, and the
-/// model once a thread. Pre: ValidateOnnx(spec, x.cols()) passes. Throws ConfigError naming the build option if this build
-/// has no OpenCV; DataError naming the file if its hash is another one, it is no model that OpenCV reads or
-/// runs on such an input, or it gives another number of outputs or one that is not finite. Source:
-/// https://onnx.ai (the format), OpenCV 4, module dnn (which operators).
+/// model once a thread. Pre: ValidateOnnx(spec, x.cols()) passes. Throws ConfigError naming the build option
+/// if this build has no OpenCV; DataError naming the file if its hash is another one, it is no model that
+/// OpenCV reads or runs on such an input, or it gives another number of outputs or one that is not finite.
+/// Source: https://onnx.ai (the format), OpenCV 4, module dnn (which operators).
 [[nodiscard]] Matrix ExtractOnnx(const Matrix& x, const OnnxSpec& spec, const std::filesystem::path& model,
                                  ThreadPool& pool);
 

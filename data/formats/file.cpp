@@ -162,6 +162,7 @@ std::string NumberText(double value) {
 bool IsGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
 std::string ReadFile(const fs::path& path, const AnnouncedSize& announced, Sha256* on_disk) {
+  const BlockingCall call("reading", path);
   OpenFile file = Open(path);
   file.hash = on_disk;
   const MaxBytes most{file.packed ? BoundedContent::kMaxUnannounced : kNoLimit};

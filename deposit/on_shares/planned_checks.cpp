@@ -32,23 +32,20 @@ std::int64_t MostRows(const jobs::RecordSchema& records) {
 
 /// The fewest that share the capacity evenly in parts that a run opens.
 std::int64_t FewestDeposits(const jobs::RecordSchema& records) {
-  return records.store.batches ? 1 : records.data.rows[0] / (MostRows(records) + 1) + 1;
+  return records.data.rows[0] / (MostRows(records) + 1) + 1;
 }
 
 std::int64_t NumberOf(const jobs::RecordSchema& records, std::optional<std::int64_t> deposits) {
   const auto most = MaxDeposits(records);
-  const auto fewest = std::min(FewestDeposits(records), most);
   if (!deposits)
-    return records.store.batches ? most : std::min(std::max<std::int64_t>(net::kParties, fewest), most);
+    return records.store.batches
+               ? most
+               : std::min(std::max<std::int64_t>(net::kParties, FewestDeposits(records)), most);
   if (*deposits < 1 || *deposits > most)
     throw ConfigError(fmt::format(
         "--deposits: found {}, expected 1 to {}, as {}", *deposits, most,
         most == kMostDeposits ? "a run takes at most"
                               : (records.store.batches ? "the job has room for" : "the job has rows")));
-  if (*deposits < fewest)
-    throw ConfigError(fmt::format(
-        "--deposits: found {}, expected at least {}, as a run opens deposits of at most {} rows{}", *deposits,
-        fewest, MostRows(records), records.store.memory ? " with data.memory" : ""));
   return *deposits;
 }
 

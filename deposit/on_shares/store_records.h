@@ -12,8 +12,8 @@
 
 namespace trefoil::deposit {
 
-/// The most rows, padding included, of a deposit that StoreRecords::Share opens: as many as a deposit may have,
-/// and with data.memory as many as fit into a quarter of it.
+/// The most rows, padding included, of a deposit that StoreRecords::Share opens: as many as a deposit may
+/// have, and with data.memory as many as fit into a quarter of it.
 [[nodiscard]] std::uint64_t MostRowsOpened(const jobs::RecordSchema& records);
 
 /// Numbers of rows that StoreRecords::Share checks at once.
@@ -22,8 +22,8 @@ namespace trefoil::deposit {
 /// The deposits in a party's store that a job is about: all of the study and purpose that it names which were
 /// not withdrawn, and which this party has not set aside. All three parties must have the same ones. Each is
 /// checked on shares (CheckedRows); one that does not pass is left out at all three, and named. A deposit of
-/// batches is left out too where one party knows that another run has spent it, or where it came after the run
-/// had begun.
+/// batches is left out too where one party knows that another run has spent it, or where it came after the
+/// run had begun.
 class StoreRecords final : public jobs::SharedRecords {
  public:
   /// For a job whose rows come from a store. `party_file` names the party file in errors. Opens nothing.

@@ -40,7 +40,7 @@ nlohmann::ordered_json ToJson(const PlannedRun& run) {
 }
 
 std::string MemoryText(double bytes) {
-  return fmt::format("A party needs {} of memory at least\n", BytesText(static_cast<std::uint64_t>(bytes)));
+  return fmt::format("A party needs about {} of memory\n", BytesText(static_cast<std::uint64_t>(bytes)));
 }
 
 }  // namespace trefoil::jobs

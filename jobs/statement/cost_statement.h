@@ -23,7 +23,7 @@ namespace trefoil::jobs {
 /// An entry of run_costs: form, rounds, bytes_sent, at_most, seconds.
 [[nodiscard]] nlohmann::ordered_json ToJson(const PlannedRun& run);
 
-/// "A party needs 27.3 MB of memory at least", a line; of the party that needs most.
+/// "A party needs about 27.3 MB of memory", a line; of the party that needs most.
 [[nodiscard]] std::string MemoryText(double bytes);
 
 }  // namespace trefoil::jobs

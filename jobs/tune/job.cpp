@@ -233,6 +233,9 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
   const double sigma = Sigma();
   const auto plan = ReleasedPlan();
   const auto trials = static_cast<double>(trials_.size());
+  const auto noisy = NoisyTrials(sigma).front();
+  const auto chosen = link ? ml::PlannedForm(noisy, *link) : protocols::Form::kBulk;  // which is dealt less
+  const auto trained = ml::MakeStepPlan(noisy, noisy.comparison.value_or(chosen));
   JobPlan all{.events = Events(),
               .memory = std::array<double, net::kParties>{},
               .figures = {{"trials", trials_.size()},
@@ -248,7 +251,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
   const double models = trials * static_cast<double>(ml::ShapeOfWeights(plan).weights()) * kBytesOfShare;
   const double tests = static_cast<double>(selection_.test.rows) * static_cast<double>(job_.data.features);
   for (std::size_t party = 0; party < net::kParties; ++party) {
-    all.memory->at(party) = MinMemory(job_, plan, party) + KeptRows() + 2 * models +
+    all.memory->at(party) = MinMemory(job_, trained, party) + KeptRows() + 2 * models +
                             (HoldsTest(job_, static_cast<int>(party)) ? tests * sizeof(float) : 0);
   }
   all.disk.fill(trials * MinDisk(plan, false));

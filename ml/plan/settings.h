@@ -224,8 +224,8 @@ struct TrainingSettings {
 /// Throws ConfigError naming the key of a value that is out of its domain.
 void CheckDomains(const TrainingSettings& settings);
 
-/// Throws ConfigError naming `key` where rows of this norm are no longer than a unit of their lattice, so that
-/// every number of them is 0 there.
+/// Throws ConfigError naming `key` where rows of this norm are no longer than a unit of their lattice, so
+/// that every number of them is 0 there.
 void CheckRowUnits(const char* key, double row_norm, int fraction_bits);
 /// The same of a training, before anything is charged. Other types of models have such settings, too.
 void CheckRowUnits(const TrainingSettings& settings);

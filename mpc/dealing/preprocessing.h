@@ -98,10 +98,10 @@ class Preprocessing {
   std::optional<std::jthread> producer_;
 };
 
-/// Bytes that a party holds at most of what is dealt for runs of this cost with `ahead` runs ahead: of the
-/// largest message what the dealer makes it of, what is drawn for the party that gets none, and the message
-/// itself; where later runs are dealt beside the one under way also what the same party, which others deal that
-/// one to, has of it; and of each third run from then on one that waits.
+/// Bytes that a party holds, about, of what is dealt for runs of this cost with `ahead` runs ahead. The
+/// largest message alone is counted: what the dealer makes it of, what is drawn beside it, and the message
+/// itself; where later runs are dealt beside the one under way also what the same party has of that one; and
+/// of each third run from then on a message that waits.
 [[nodiscard]] double DealingBytes(const Cost& run, std::int64_t ahead);
 
 }  // namespace trefoil::mpc

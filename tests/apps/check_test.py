@@ -130,7 +130,7 @@ class Check(CheckedParties, ProgramTest):
                 ("noise too small for its target", r"sigma = 2.0", "epsilon = 1e-9", 2, "privacy plan: "),
                 ("more rows than memory", r"rows = \[300, 300, 300\]([\s\S]*)\[privacy\]",
                  'rows = [900000000, 300, 300]\\1[features]\nmethod = "hog"\n[privacy]', 2,
-                 "memory: found .* free, expected at least .*: more memory, or a smaller job, at all three parties")):
+                 "memory: found .* free, expected about .*: more memory, or a smaller job, at all three parties")):
             with self.subTest(name):
                 self.expect(code, line, self.edited_job(pattern, replacement))
 

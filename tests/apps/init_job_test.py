@@ -476,7 +476,8 @@ class InitJob(ProgramTest):
         self.table("x,y,z\n" + "".join(f"{k % 9},{'?' if k % 7 == 0 else k % 2},{k % 3 % 2}\n" for k in range(60)), "gaps.csv")
         told = self.talk("y\nz\nall\nyes\n\n\n\n", "gaps.csv", "--out", "gaps.toml")
         self.assertEqual((told.returncode, told.stdout.count(" > ")), (0, 7), told.stderr)
-        self.assertIn('  label: column "y" has missing values, expected rows with a label only\n  Enter: z > ', told.stdout)
+        self.assertRegex(told.stdout, r'  label: column "y" has missing values, expected rows with a label only\n(.*\n)?'
+                                      r"Which is to be predicted\?\n  Enter: z > ")
         self.assertEqual(self.job("gaps.toml")["data"]["label"]["column"], "z")
         # Where no other answer comes, or the same one again, the cause is what the program ends with.
         cause = 'label: column "y" has missing values, expected rows with a label only'

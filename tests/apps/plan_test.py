@@ -122,7 +122,7 @@ class Plan(ProgramTest):
         self.assertGreater(self.planned()["memory_bytes"], 300 * 784 * 4)
         text = self.succeed("plan", "--job", self.job, "--rtt-ms", 40, "--mbit", 100)
         self.assertRegex(text, r"The run, latency form: \d+ rounds; the parties send .* MB and .* MB; about \d+ s on this link\n"
-                               r"A number of a row has .*\nA party needs .* MB of memory at least\n")
+                               r"A number of a row has .*\nA party needs about .* MB of memory\n")
         fast = self.planned("--rtt-ms", 40, "--mbit", 100, "--speed", 4)["run_costs"]
         self.assertLess(fast[0]["seconds"], far[0]["seconds"])
         self.assertEqual(dict(fast[0], seconds=0), dict(far[0], seconds=0))

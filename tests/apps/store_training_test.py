@@ -98,7 +98,7 @@ class StoreTraining(StoreProgramTest):
         blocks = (("capacity = 80", "capacity = 1500\nmemory = 1"), ("learning_rate = 3.0", "learning_rate = 56.25"))
         for job, plain, delta in ((JOB, plain_weights, 0.004), (SQUARES, plain_squares, 0.08)):
             self.write_job(*blocks[:2 if job == JOB else 1], job=job)
-            self.assertIn("1.0 MB of memory at least", self.succeed("plan", "--job", "job.toml"))
+            self.assertIn("about 1.0 MB of memory", self.succeed("plan", "--job", "job.toml"))
             for code, output, error in self.train():
                 self.assertEqual((code, error), (0, ""), output)
                 self.assertIn(f"warning: deposit {hostile} of clinic is left out: a row is neither a record", output)

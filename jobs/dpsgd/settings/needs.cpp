@@ -23,16 +23,16 @@ namespace {
 constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
-/// Of the program itself, with its libraries: what trainings of few rows held beside all that is counted (25 to
-/// 33 MB).
+/// Of the program itself, with its libraries: what trainings of few rows held beside all that is counted (25
+/// to 33 MB).
 constexpr double kBytesOfProgram = 25e6;
-/// That are there at once where most are, in the truncation of a sigmoid: logits, the mask that they were opened
-/// with and what was opened, what is truncated, its mask and what is sent of it, and twice two words that were
-/// dealt, as a message and as a matrix, beside the two into which they go.
+/// That are there at once where most are, in the truncation of a sigmoid: logits, the mask that they were
+/// opened with and what was opened, what is truncated, its mask and what is sent of it, and twice two words
+/// that were dealt, as a message and as a matrix, beside the two into which they go.
 constexpr double kWordsOfAnOutput = 12;
 
-/// Of batches that owners input, with material for so many steps (training.steps_ahead). Where narrow rows of a
-/// later step are made beside the one under way also their pieces in words: rows, what is drawn, the narrow
+/// Of batches that owners input, with material for so many steps (training.steps_ahead). Where narrow rows of
+/// a later step are made beside the one under way also their pieces in words: rows, what is drawn, the narrow
 /// columns, their bit planes, and what the program takes apart meanwhile.
 double InputBytes(const ml::StepPlan& plan, std::size_t party, int ranks, std::int64_t ahead) {
   constexpr double kPieces = 5;
@@ -53,8 +53,8 @@ struct RowBytes {
   double in_steps = 0;
 };
 
-/// Of packed rows that are shared once: while they are, beside this party's message and the next party's as it
-/// is taken apart; with public sampling in a step beside its batch of them, in both components.
+/// Of packed rows that are shared once: while they are, beside this party's message and the next party's as
+/// it is taken apart; with public sampling in a step beside its batch of them, in both components.
 RowBytes PackedRowsOfOneSharing(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const mpc::Index packed = ml::NarrowRows(plan).packed();
   const double of_row = static_cast<double>(packed) * plan.row_bits / 8 +
@@ -70,8 +70,8 @@ RowBytes PackedRowsOfOneSharing(const ml::StepPlan& plan, std::size_t party, int
 }
 
 /// With public sampling all, and in a step its batch; of full batches all, and while they are shared this
-/// party's own, or deposited ones in the form in which they were as well; else the batch of a step and the next
-/// one. What waits of further steps comes on top. Rows of words count as two batches with
+/// party's own, or deposited ones in the form in which they were as well; else the batch of a step and the
+/// next one. What waits of further steps comes on top. Rows of words count as two batches with
 /// training.steps_ahead = 0 as well, rather too much than too little.
 RowBytes SharedRows(const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;

@@ -9,9 +9,9 @@
 
 namespace trefoil::jobs {
 
-/// What a training takes at one party, in bytes: the program, its records, where they do not stay on disk, shares
-/// of rows, and what a step is dealt and computes with; of a party of `ranks` machines the first of them. What the
-/// allocator cannot use between matrices is not counted.
+/// What a training takes at one party, in bytes: the program, its records, where they do not stay on disk,
+/// shares of rows, and what a step is dealt and computes with; of a party of `ranks` machines the first of
+/// them. What the allocator cannot use between matrices is not counted.
 [[nodiscard]] double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party,
                                int ranks = 1);
 

@@ -76,9 +76,7 @@ TEST_F(PlannedChecksTest, AreOfDepositsThatARunOpensWhereMemoryIsSet) {
   EXPECT_EQ(by_default.deposits, 4);
   EXPECT_EQ(by_default.rows, (3 * most + 3) / 4);
   EXPECT_EQ(PlannedChecks(records_, 5).deposits, 5);
-  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)PlannedChecks(records_, 3); }),
-              HasSubstr("--deposits: found 3, expected at least 4, as a run opens deposits of at most " +
-                        std::to_string(most) + " rows with data.memory"));
+  EXPECT_EQ(PlannedChecks(records_, 3).rows, most) << "they may leave some of the capacity free";
   AcceptAll(1, static_cast<std::uint64_t>(most));
   ExpectAsPlanned(1, most);  // which a run opens indeed
   records_.store.memory.reset();

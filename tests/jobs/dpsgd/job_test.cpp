@@ -182,8 +182,8 @@ TEST(UseRanks, LetsThePlanCountALaneOfATraining) {
 
 // A feature more takes, beside floats and weights, five bytes for each row of the batch and each own one
 // again, each own one of a message, and for each further step each own one twice and one of a message that
-// waits; with further steps also a word for each of five pieces of 64 rows, and at rank 0 a float for each row
-// that it hands out.
+// waits; with further steps also a word for each of five pieces of 64 rows, and at rank 0 a float for each
+// row that it hands out.
 TEST(DpsgdJob, PlansTheMemoryOfRowsAsNarrowAsTheyAreHeld) {
   const auto memory = [](const char* features, const char* ahead, int ranks) {
     const auto job = ReadJob(std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs/mnist.toml",

@@ -22,7 +22,7 @@ TEST(PlannedRunText, SaysWhatIsKnown) {
   EXPECT_EQ(ToText(run),
             "The run: at most 12 rounds; the parties send at most 1.0 MB, 20 B and 3.0 kB, fewer on Sundays; "
             "about 2.0 s on this link\n");
-  EXPECT_EQ(MemoryText(1999), "A party needs 2.0 kB of memory at least\n");
+  EXPECT_EQ(MemoryText(1999), "A party needs about 2.0 kB of memory\n");
 }
 
 TEST(PlannedRunJson, HasNullWhereNothingIsKnown) {

@@ -353,7 +353,8 @@ TEST(RowBits, OfRowsThatAreSharedOnceAreFewerWhereTheySaveMoreThanAnAdaptiveClip
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 64);
 }
 
-// 57 bytes a row, 36 of them of clipped errors, against 36 of each of 21 weights, or 20 where the sum is lifted.
+// 57 bytes a row, 36 of them of clipped errors, against 36 of each of 21 weights, or 20 where the sum is
+// lifted.
 TEST(RowBits, OfOwnersBatchesAreFewerWhereTheySaveMoreThanTheUpdateTakes) {
   const auto bits_of = [](std::int64_t rows, const std::function<void(TrainingSettings&)>& change) {
     TrainingSettings settings = SettingsFor(rows);
@@ -642,7 +643,8 @@ TEST(RowBits, OfANetworkAreFewerWithFewerFractionBits) {
   EXPECT_EQ(MakeStepPlan(settings).row_bits, 40) << "one bit of the sum too many";
   settings.row_fraction_bits = 4;
   EXPECT_LE(MakeStepPlan(settings).row_norm_bits, 8) << "squares on their lattice have no more";
-  // 32 bits would do of the products, and of the 36 of the sum less 6, but not of all 40 that are opened of it.
+  // 32 bits would do of the products, and of the 36 of the sum less 6, but not of all 40 that are opened of
+  // it.
   settings = SettingsFor(7);
   settings.expected_batch = 5;
   settings.hidden = {4};
@@ -774,8 +776,8 @@ TEST(RowBits, OfRowsThatAreSharedOnceHaveRoomForTheNoiseOfEachAccountant) {
   EXPECT_GT(adaptive, 10);
 }
 
-// The mantissa is that of a sum of all rows, so that sigma may exceed what it is chosen at, with rows in words
-// (for the momentum) and without.
+// The mantissa is that of a sum of all rows, so that sigma may exceed what it is chosen at, with rows in
+// words (for the momentum) and without.
 TEST(ChooseStepSize, LeavesPublicBatchesRoomForTheNoiseThatIsCalibrated) {
   TrainingSettings settings = MnistSettings();
   settings.sampling = Sampling::kPublic;
