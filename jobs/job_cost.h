@@ -38,7 +38,7 @@ struct JobCost {
   std::string less{};  ///< why a run may take less; empty: it takes exactly this
   ml::Work work{};
   std::string apart{};        ///< what no plan counts, computed in the clear; or nothing
-  std::string before{};       ///< what a party trains before it connects; or nothing
+  std::string before{};       ///< what a party computes before it connects; or nothing
   double before_seconds = 0;  ///< of that, at the party that it takes longest, as of Work::clear_seconds
   /// Bytes that each party takes, about: what it brings, and the largest shares that it holds at once. What a
   /// run takes may be a quarter less.

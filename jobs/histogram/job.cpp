@@ -33,7 +33,8 @@ using mpc::RingMatrix;
 // Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
 constexpr int kCountBits = 16;
 constexpr double kBytesOfRow = 16;  // of a table of files, one of which is held while it is read: short ones
-constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
+constexpr double kSecondsPerCoin = 50e-9;  // of a report, on the machine of docs/reference/performance.md
+constexpr double kBytesOfALine = 40;       // of histogram.csv: a value and three numbers
 constexpr std::uint64_t kOne = std::uint64_t{1} << kCountBits;
 
 class HistogramJob : public RankedJobOf<HistogramSettings> {
@@ -129,7 +130,9 @@ JobCost HistogramJob::Cost() const {
   if (!job().randomiser) {
     cost.work.draws += static_cast<double>(slice);
   } else {
-    cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
+    cost.before = "the reports of all declared records";
+    cost.before_seconds =
+        kSecondsPerCoin * (job().randomiser == dp::Randomiser::kKary ? most : most * counts);
   }
   // Of deposits all three parties have shares of whole rows: features, mask bit and label.
   const double of_row =
@@ -207,7 +210,8 @@ mpc::AdditiveShare HistogramJob::DepositedCounts(SharedRecords::Checked& deposit
   return (mpc::Word{1} << CountBits()) * ToAdditive(counts);
 }
 
-/// Reports are drawn by whole numbers of the job: what is computed of it in floating point draws nothing then.
+/// Reports are drawn by whole numbers of the job: what is computed of it in floating point draws nothing
+/// then.
 void HistogramJob::CompareNoise(mpc::Context& party) const {
   if (!job().randomiser) RequireSameNoise(party, Events(), {}, ranks());
 }

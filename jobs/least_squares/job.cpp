@@ -200,9 +200,8 @@ JobCost LeastSquaresJob::Cost() const {
   const auto shape = Shape();
   const auto numbers = static_cast<double>(shape.numbers());
   const auto entries = static_cast<double>(shape.entries());
-  JobCost cost{.apart = OnDeposits()
-                            ? "the products of deposited rows and the solution of the equations"
-                            : "the products of each party's records and the solution of the equations"};
+  JobCost cost{.apart =
+                   OnDeposits() ? "the products of deposited rows" : "the products of each party's records"};
   cost.session.Add(RequireSameNoiseCost());
   cost.Add(checks().part);
   if (Vertical()) {
@@ -215,6 +214,7 @@ JobCost LeastSquaresJob::Cost() const {
   }
   cost.session.AddUnturned(ml::NoisySumCost(shape.numbers(), job().to));
   cost.work.draws += numbers;
+  cost.work.clear_seconds += ml::SolveSquaresSeconds(shape);
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
   const double sums =
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;

@@ -103,6 +103,7 @@ JobCost StatisticsJob::Cost() const {
   cost.Add(checks().part);
   cost.session.AddUnturned(ml::NoisySumCost(layout_.size, job().to));
   cost.work.draws += numbers;
+  cost.work.lines += numbers;
   const auto features = static_cast<double>(RecordsOf(job()).features);
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const double records = deposited_

@@ -30,6 +30,8 @@ constexpr std::int64_t kScaleOfPairs = 41;
 // the ridge.
 constexpr double kConstant = 0.5;
 
+// Of eigenvalues, in double precision, where three parties share two cores.
+constexpr double kSecondsPerSolvedMultiply = 0.25e-9;
 constexpr std::size_t kRowsOfATask = 64;  // a task of the pool
 constexpr Index kRowsOfABlock = 1024;     // rows of a product
 
@@ -260,6 +262,11 @@ Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double r
   model.deviations = {.weights = deviations.topRows(shape.features),
                       .intercept = deviations.bottomRows(1).transpose()};
   return model;
+}
+
+double SolveSquaresSeconds(const SquaresShape& shape) {
+  const auto entries = static_cast<double>(shape.entries());
+  return 14 * entries * entries * entries * kSecondsPerSolvedMultiply;
 }
 
 }  // namespace trefoil::ml

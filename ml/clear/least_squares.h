@@ -87,9 +87,12 @@ struct SquaresColumns {
 /// -1/2 to 1/2. Its deviations are of its difference from what the same records and ridge give without noise,
 /// to first order in the noise, with the intercept at the row `origin` (as long as it is: not shortened);
 /// none where the noise is as large as the equations (docs/explanation/privacy.md, "Least squares").
-/// Cost: about 14 p^3 multiplications, one thread. Pre: `opened` has numbers() x 1; deviation > 0; `origin`
-/// has as many numbers as the shape features.
+/// Cost: about 14 p^3 multiplications, one thread (SolveSquaresSeconds). Pre: `opened` has numbers() x 1;
+/// deviation > 0; `origin` has as many numbers as the shape features.
 [[nodiscard]] Model SolveSquares(const SquaresShape& shape, const mpc::RingMatrix& opened, double row_norm,
                                  double deviation, const Eigen::VectorXd& origin);
+
+/// Computation of SolveSquares on the machine of docs/reference/performance.md.
+[[nodiscard]] double SolveSquaresSeconds(const SquaresShape& shape);
 
 }  // namespace trefoil::ml

@@ -49,8 +49,8 @@ constexpr double kSecondsPerLocalMultiplyAdd = 0.9e-9;
 constexpr double kSecondsPerRound = 0.2e-3;       // threads that wake
 constexpr double kSecondsPerWaitedByte = 3.4e-9;  // of the party that sends most, in each part
 constexpr double kSecondsPerDraw = 350e-9;
-constexpr double kSecondsPerCoin = 50e-9;
 constexpr double kSecondsPerClearElement = 17e-9;
+constexpr double kSecondsPerLine = 2e-6;  // put together of a few fields, and written
 
 /// By one party, as parties take turns at the roles.
 double MeanBytes(const std::array<std::uint64_t, net::kParties>& bytes) {
@@ -180,10 +180,10 @@ double EpsilonSeconds(const TrainingSettings& settings) {
 
 /// Of parts of a session that is no training, or of what comes before one.
 double SecondsOf(int rounds, double busiest_bytes, const Work& work, const protocols::Link& link) {
-  const double computing =
-      rounds * kSecondsPerRound + busiest_bytes * kSecondsPerWaitedByte + work.draws * kSecondsPerDraw +
-      work.coins * kSecondsPerCoin + work.elements * kSecondsPerClearElement +
-      work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds + work.clear_seconds;
+  const double computing = rounds * kSecondsPerRound + busiest_bytes * kSecondsPerWaitedByte +
+                           work.draws * kSecondsPerDraw + work.elements * kSecondsPerClearElement +
+                           work.lines * kSecondsPerLine + work.multiply_adds * kSecondsPerMultiplyAdd +
+                           work.comparison_seconds + work.clear_seconds;
   return rounds * link.message_seconds + busiest_bytes / link.bytes_per_second + computing / link.speed;
 }
 
@@ -191,8 +191,8 @@ double SecondsOf(int rounds, double busiest_bytes, const Work& work, const proto
 
 Work& Work::operator+=(const Work& more) {
   draws += more.draws;
-  coins += more.coins;
   elements += more.elements;
+  lines += more.lines;
   multiply_adds += more.multiply_adds;
   comparison_seconds += more.comparison_seconds;
   clear_seconds += more.clear_seconds;

@@ -18,11 +18,11 @@ struct RunCost {
 /// What a session computes beside its messages where it does not train on shares.
 struct Work {
   double draws = 0;               ///< of noise, one number each
-  double coins = 0;               ///< of reports, one each
   double elements = 0;            ///< of matrices in the clear: encoded, masked
+  double lines = 0;               ///< of released text, one number or a few each
   double multiply_adds = 0;       ///< of ring products
   double comparison_seconds = 0;  ///< as of protocols::ComparisonSeconds
-  double clear_seconds = 0;       ///< of what is trained in the clear (ml/clear)
+  double clear_seconds = 0;       ///< of what is trained or solved in the clear (ml/clear)
 
   Work& operator+=(const Work& more);
 };
@@ -40,11 +40,10 @@ struct TrainingStart {
 };
 
 /// The declared cost of a whole run with comparisons of this form, as a StepReport counts it at the last
-/// step: keys, `start`, measuring the link, agreeing on constants,
-/// initialisation, inputs and all steps; with public sampling, steps of the expected number of rows. Without
-/// what follows the last step. Of parties of `ranks` machines what the first of them sends, each of the others
-/// some less before the first step and as much in each. Throws as MakeStepPlan and CheckRanks, as all that
-/// follows.
+/// step: keys, `start`, measuring the link, agreeing on constants, initialisation, inputs and all steps; with
+/// public sampling, steps of the expected number of rows. Without what follows the last step. Of parties of
+/// `ranks` machines what the first of them sends, each of the others some less before the first step and as
+/// much in each. Throws as MakeStepPlan and CheckRanks, as all that follows.
 [[nodiscard]] RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form, int ranks = 1,
                                      const TrainingStart& start = {});
 

@@ -19,8 +19,8 @@ int NumberIn(const char* variable, int otherwise) {
   return number;
 }
 
-/// How much later than it happened the end of a link may be seen, beside a busy machine. Much later ends follow
-/// from what was heard: mpirun kills ranks a second after it has told them to stop.
+/// How much later than it happened the end of a link may be seen, beside a busy machine. Much later ends
+/// follow from what was heard: mpirun kills ranks a second after it has told them to stop.
 constexpr std::chrono::milliseconds kSeenLate{500};
 
 /// Whether `failure` may have been brought about by `cause`, which became known later.

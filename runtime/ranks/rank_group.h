@@ -102,8 +102,8 @@ class RankGroup {
 
   /// What the party has failed with first, if that becomes known within `limit`.
   [[nodiscard]] virtual std::optional<RankFailure> Failure(std::chrono::milliseconds limit) = 0;
-  /// At rank 0, for a failure that may_follow: ends the calls of all, and gives the other ranks two seconds to
-  /// tell what their links have shown, which Failure returns then.
+  /// At rank 0, for a failure that may_follow: ends the calls of all, and gives the other ranks two seconds
+  /// to tell what their links have shown, which Failure returns then.
   virtual void HearLinks() = 0;
   /// This rank's program has come to its own end, and reports it: from now on no other thread of it does.
   virtual void TakeOver() = 0;

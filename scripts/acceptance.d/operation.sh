@@ -90,7 +90,7 @@ check_plan() {
     done
   done
   for profile in lan wan; do
-    for name in pate histogram classifier-average ensemble-transfer predict; do
+    for name in pate histogram classifier-average ensemble-transfer sum least-squares statistics tune predict; do
       if [ "$name" = predict ]; then
         line=$(planned_prediction "$profile") || status=1
       else

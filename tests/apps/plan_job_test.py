@@ -21,6 +21,20 @@ PARTIES = (0, 1, 2)
 ONE = ("--set", "release.to=[1]")
 TWO = ("--set", "release.to=[0, 2]")
 NOBODY = ("--set", "release.to=[]")
+NEAR = ("--rtt-ms", 0.2, "--mbit", 10000)
+WIDE_SQUARES = """version = 1
+type = "least-squares"
+name = "wide"
+[data]
+name = "wide"
+format = "npy"
+rows = [700, 700, 700]
+features = 599
+classes = 2
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+"""
 CONFIDENT = ("--set", "pate.mechanism=confident-gnmax", "--set", "pate.sigma=0.05", "--set", "pate.threshold_sigma=0.05")
 
 
@@ -63,11 +77,15 @@ class PlanJob(Planned):
         self.expect_as_planned("central")
         self.expect_as_planned("one", *ONE)
         self.expect_as_planned("local", *LOCAL_MODE, *TWO)
-        # Reports are of declared records and values: what they take grows with both.
-        many = ("--set", "histogram.mode=local", "--set", "histogram.randomiser=symmetric-unary")
-        near = ("--rtt-ms", 0.2, "--mbit", 10000)
-        self.assertGreater(self.run_costs(*near, *many, "--set", "data.rows=[9000000, 40, 40]")["seconds"], 0.5)
-        self.assertLess(self.run_costs(*near, *many)["seconds"], 0.1)
+        # Reports are of declared records and values, and are made before the parties connect.
+        many = ("--set", "histogram.mode=local", "--set", "histogram.randomiser=symmetric-unary", "--set", "data.rows=[9000000, 40, 40]")
+        self.assertLess(self.run_costs(*NEAR, *many)["seconds"], 0.1)
+        before = self.planned(*NEAR, *many)["before_seconds"]
+        self.assertGreater(before, 0.5)
+        self.assertEqual(self.planned(*NEAR, *many, "--speed", 2)["before_seconds"], before / 2)
+        self.assertNotIn("before_seconds", self.planned(*NEAR))
+        self.assertIn("Before the session, and not counted in its time: the reports of all declared records, about ",
+                      self.succeed("plan", "--job", "job.toml", *NEAR, *many))
 
     def test_votes(self):
         votes = [[(k if k < 20 else teacher + k) % 3 for k in range(40)] for teacher in range(7)]
@@ -119,10 +137,9 @@ class PlanJob(Planned):
         self.expect_as_planned("kept", *NOBODY)
         self.assertNotIn("Not counted in any time", self.succeed("plan", "--job", "job.toml"))
         # The solver takes as long as it may, on the rows of the party that has most; a faster machine takes less.
-        near = ("--rtt-ms", 0.2, "--mbit", 10000)
-        longer = self.run_costs(*near, "--set", "data.rows=[4000000, 40, 50]", "--set", "local.owner_rows=[]")["seconds"]
-        self.assertGreater(longer, 10 * self.run_costs(*near)["seconds"])
-        self.assertAlmostEqual(longer / 2, self.run_costs(*near, "--speed", 2, "--set", "data.rows=[4000000, 40, 50]",
+        longer = self.run_costs(*NEAR, "--set", "data.rows=[4000000, 40, 50]", "--set", "local.owner_rows=[]")["seconds"]
+        self.assertGreater(longer, 10 * self.run_costs(*NEAR)["seconds"])
+        self.assertAlmostEqual(longer / 2, self.run_costs(*NEAR, "--speed", 2, "--set", "data.rows=[4000000, 40, 50]",
                                                           "--set", "local.owner_rows=[]")["seconds"], delta=0.1)
         self.predict_by("kept", "data/train.csv")
 
@@ -150,12 +167,20 @@ class PlanJob(Planned):
         self.prepare(STATISTICS_JOB, {"train.csv": ("age,hours,colour\n" + rows).encode()})
         self.expect_as_planned("statistics")
         self.expect_as_planned("one", *ONE)
+        # Two microseconds a line of the files, and the noise.
+        more = self.run_costs(*NEAR, "--set", "statistics.bins=4096")["seconds"] - self.run_costs(*NEAR)["seconds"]
+        self.assertAlmostEqual(more, 2 * (4096 - 20) * 2.4e-6, delta=0.002)
 
     def test_least_squares(self):
         rows = "".join(f"{self.source.random():.3f},{self.source.random():.3f},{'yes' if k % 3 else 'no'}\n" for k in range(200))
         self.prepare(LEAST_SQUARES_JOB, {"train.csv": ("a,b,c\n" + rows).encode()})
         self.expect_as_planned("solved")
         self.expect_as_planned("two", *TWO)
+        # Equations of many features take long to be solved.
+        self.write("wide.toml", WIDE_SQUARES)
+        wide = json.loads(self.succeed("plan", "--job", "wide.toml", "--json", *NEAR))["run_costs"][0]["seconds"]
+        self.assertAlmostEqual(wide, 0.82, delta=0.05)
+        self.assertIn("Not counted in any time: the products of each party's records\n", self.succeed("plan", "--job", "wide.toml"))
 
     def test_tunings_cost_a_little_less_than_their_trials(self):
         self.prepare(TUNE_JOB, {"train.csv": points(180).encode(), "test.csv": points(60).encode()})
@@ -231,15 +256,14 @@ class PlanTaughtVotes(TaughtParties, Planned):
         said = self.succeed("plan", "--job", "job.toml")
         self.assertIn("Before the session, and not counted in its time: the teachers' training\n", said)
         self.assertNotIn("Not counted in any time", said)
-        near = ("--rtt-ms", 0.2, "--mbit", 10000)
-        self.assertRegex(self.succeed("plan", "--job", "job.toml", *near, "--set", "data.rows=[40000000, 0, 40]"),
+        self.assertRegex(self.succeed("plan", "--job", "job.toml", *NEAR, "--set", "data.rows=[40000000, 0, 40]"),
                          r"Before the session, and not counted in its time: the teachers' training, about 0.1 s\n")
         self.assertIsNone(self.planned()["before_seconds"])
-        before = self.planned(*near, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"]
+        before = self.planned(*NEAR, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"]
         self.assertAlmostEqual(before, 0.1, delta=0.05)
-        self.assertEqual(self.planned(*near, "--speed", 2, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"], before / 2)
+        self.assertEqual(self.planned(*NEAR, "--speed", 2, "--set", "data.rows=[40000000, 0, 40]")["before_seconds"], before / 2)
         # The student's is in the session, which answers begin.
-        few, many = (self.run_costs(*near, "--set", f"student.records={records}")["seconds"] for records in (60, 60000000))
+        few, many = (self.run_costs(*NEAR, "--set", f"student.records={records}")["seconds"] for records in (60, 60000000))
         self.assertGreater(many, few + 0.05)
 
         def memory(rows):

@@ -196,6 +196,13 @@ TEST(SolveSquares, IsRidgeRegressionWhereNoiseIsSmall) {
   EXPECT_LT((found.bias - wanted.bias).cwiseAbs().maxCoeff(), 1e-4);
 }
 
+/// Of 600 features somewhat less than a second, of twice as many eight times that.
+TEST(SolveSquaresSeconds, GrowWithTheCubeOfTheEntries) {
+  const double seconds = SolveSquaresSeconds({.features = 599});
+  EXPECT_NEAR(seconds, 0.756, 1e-9);
+  EXPECT_NEAR(SolveSquaresSeconds({.features = 1199, .outputs = 10}), 8 * seconds, 1e-9);
+}
+
 TEST(SolveSquares, TakesNoisyProductsWithEigenvaluesBelowZero) {
   const SquaresShape shape{.features = 1, .outputs = 1, .unit = 1U << 8};
   const auto unit = static_cast<std::int64_t>(LargestSquare(shape.unit));

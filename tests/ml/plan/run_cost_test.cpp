@@ -241,7 +241,7 @@ TEST(SessionCost, AddsComputation) {
   const double nothing = session.Seconds({}, link);
   EXPECT_NEAR(session.Seconds({.comparison_seconds = 3, .clear_seconds = 2}, link), nothing + 5, 1e-9);
   for (const Work& work :
-       {Work{.draws = 1e9}, Work{.coins = 1e9}, Work{.elements = 1e9}, Work{.multiply_adds = 1e9}}) {
+       {Work{.draws = 1e9}, Work{.elements = 1e9}, Work{.lines = 1e8}, Work{.multiply_adds = 1e9}}) {
     EXPECT_GT(session.Seconds(work, link), nothing + 0.1);
     EXPECT_LT(session.Seconds(work, link), nothing + 1000);
   }
