@@ -41,7 +41,7 @@ check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && 
 
 check_standardise() {
   gtests ml 'Train.StandardisesRecords*:Train.OpensNothing*' \
-    jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*:*Range*:GridBorder.*:UnitOfCount.*:CountCells.*:ReadTwiceTest.*' &&
+    jobs 'Standardis*:SumOfMoments.*:OpenMoments.*:*OpenMomentsFault*:ScalesOf.*:SumOfRows.*:ScaleExtracted.*:*Range*:GridBorder.*:UnitOfCount.*:CountCells.*:ReadTwiceTest.*' &&
     program_test standardise
 }
 
