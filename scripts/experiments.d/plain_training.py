@@ -3,13 +3,14 @@
 several times as fast, and a check of that program.
 
 Usage: plain_training.py --job JOB --data DIR [--set KEY=VALUE ...] [--as HOW] [--local-steps N] [--random-weights D] [--every N]
-                         [--times-rate R ...] [--times-clip C ...] [--runs N]    TREFOIL names the program (build/bin/trefoil)
-  JOB   of type "dpsgd", one-vs-rest or of two classes, with a constant or linear rate, numbers in place of "auto" and row_norm
-        written down; DIR is what plain_rows.py has made of its features, no row longer than features.row_norm. Row i is party i
-        mod 3's, or, with local.split "sorted", its label and number decide.
+                         [--times-rate R ...] [--times-clip C ...] [--runs N [--together]]   TREFOIL names the program (build/bin/trefoil)
+  JOB   of type "dpsgd", one-vs-rest, of two classes or, for HOW joint, of a target with the squared loss, with a constant or linear
+        rate, numbers in place of "auto" and row_norm written down; DIR is what plain_rows.py has made of its features, or
+        table_rows.py of its table, no row longer than features.row_norm. Row i is party i mod 3's, or, with local.split "sorted",
+        its label and number decide.
   HOW   joint (default), single-party, federated, local-dp, local or least-squares, as clear_training has them; so is what is
         printed, at the end. The settings of several --times-rate and --times-clip are trained side by side: a run of each has
-        the same batches, and noise of its own.
+        the same batches, and noise of its own; with --together all runs of all settings have, which is faster.
 Noise of trainings is from `trefoil plan`: an outsider's of the joint steps is as large as what one party alone needs at the same
 rate, steps and epsilon. Batches by Poisson sampling, whole examples clipped, continuous Gaussian noise, no roundings. Packages: numpy, scipy.
 """
@@ -25,10 +26,12 @@ import tomllib
 import numpy
 import scipy.sparse
 
-BLOCK = 256  # rows of a product
+BLOCK = 2**18  # numbers of a product's rows or results
+LEAST_ROWS = 256
+PLANS = {}  # by all that noise depends on, as a plan takes seconds
 
 
-def main():
+def read_options(arguments=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--job", required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
@@ -41,7 +44,12 @@ def main():
     parser.add_argument("--times-clip", type=float, nargs="+", default=[1])
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--runs", type=int, default=1)
-    options = parser.parse_args()
+    parser.add_argument("--together", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = read_options()
     experiment = Experiment(options)
     print({"local": "party", "least-squares": "run"}.get(options.way, "step") + ",accuracy", flush=True)
     if options.way == "least-squares":
@@ -50,22 +58,22 @@ def main():
         for _ in range(options.runs):
             experiment.print_local_models()
         return None
-    # Of each setting all runs, one after the other.
-    runs = [experiment.train() for _ in range(options.runs)]
-    for place in range(len(experiment.settings)):
-        for lines in runs:
-            for step, scores in lines:
-                print(f"{step},{scores[place]:.4f}")
+    for line in experiment.train_all():
+        print(line)
     return None
 
 
 class Rows:
     def __init__(self, x, y, classes):
+        """Of a target `classes` is None, and y has shares of its range."""
         self.x, self.y = x, y
         # With the constant input.
         squares = x.multiply(x).sum(1).A1 if scipy.sparse.issparse(x) else numpy.einsum("ij,ij->i", x, x)
         self.norms = numpy.sqrt(squares + 1)
-        self.targets = (y[:, None] == (numpy.arange(classes) if classes > 2 else numpy.ones(1))).astype(numpy.float32)
+        if classes is None:
+            self.targets = y[:, None].astype(numpy.float32)
+        else:
+            self.targets = (y[:, None] == (numpy.arange(classes) if classes > 2 else numpy.ones(1))).astype(numpy.float32)
 
     def logits(self, weights):
         return self.x @ weights[:-1] + weights[-1]
@@ -81,8 +89,9 @@ def read_job(file, assignments):
             pass  # a word is text, as the program has it
         table, name = key.split(".")
         job.setdefault(table, {})[name] = value
-    if job.get("model", {}).get("loss", "one-vs-rest") != "one-vs-rest":
-        raise SystemExit('plain_training: model.loss: expected "one-vs-rest"')
+    expected = "squared" if "target" in job["data"] else "one-vs-rest"
+    if job.get("model", {}).get("loss", expected) != expected:
+        raise SystemExit(f'plain_training: model.loss: expected "{expected}"')
     if job["training"].get("schedule", "constant") not in ("constant", "linear"):
         raise SystemExit("plain_training: training.schedule: expected constant or linear")
     return job
@@ -92,45 +101,64 @@ class Experiment:
     def __init__(self, options):
         self.options = options
         self.job = read_job(options.job, options.set)
-        self.classes = self.job["data"]["classes"]
-        self.outputs = self.classes if self.classes > 2 else 1
+        self.classes = self.job["data"].get("classes")
+        self.outputs = self.classes if self.classes and self.classes > 2 else 1
         # Times the job's learning rate and clip; their models' columns are side by side in one matrix.
-        self.settings = [(rate, clip) for rate in options.times_rate for clip in options.times_clip]
+        together = range(options.runs if options.together else 1)
+        self.settings = [(rate, clip) for rate in options.times_rate for clip in options.times_clip for _ in together]
         self.generator = numpy.random.default_rng()
         self.rows = self.read("train")
         self.test = self.read("test")
         self.owners = self.deal()
-        self.block = numpy.empty((BLOCK, self.rows.x.shape[1]), numpy.float32)
+        columns = self.rows.x.shape[1]
+        rows = max(LEAST_ROWS, BLOCK // max(columns, len(self.settings) * self.outputs))
+        self.block = numpy.empty((rows, columns), numpy.float32)
         if options.way != "least-squares":
             self.plan()
 
     def read(self, part):
         file = self.options.data / f"{part}-x.npz"
         x = scipy.sparse.load_npz(file) if file.exists() else numpy.load(file.with_suffix(".npy"))
-        return Rows(x, numpy.load(self.options.data / f"{part}-y.npy").astype(int), self.classes)
+        y = numpy.load(self.options.data / f"{part}-y.npy")
+        return Rows(x, y.astype(int) if self.classes else y, self.classes)
 
     def deal(self):
         """Of each party the numbers of its rows."""
         count = len(self.rows.y)
-        if self.job["local"]["split"] == "even":
+        if self.job.get("local", {}).get("split", "even") == "even":
             return [numpy.arange(party, count, 3) for party in range(3)]
         order = numpy.argsort(self.rows.y, kind="stable")
         return numpy.split(order, numpy.cumsum(self.job["data"]["rows"])[:2])
 
     def plan(self):
-        command = [os.environ.get("TREFOIL", "build/bin/trefoil"), "plan", "--json", "--job", self.options.job]
-        for assignment in self.options.set:
-            command += ["--set", assignment]
-        plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        privacy = {key: value for key, value in self.job["privacy"].items() if key != "clip"}
+        training = [self.job["training"].get(key) for key in ("steps", "expected_batch", "max_batch_per_owner")]
+        noise_of = json.dumps([self.job["data"]["rows"], training, privacy, self.job.get("initialisation")])
+        if noise_of not in PLANS:
+            PLANS[noise_of] = self.planned()
+        plan = PLANS[noise_of]
         self.sigma = plan["sigma"] * math.sqrt(1.5)
         of_local = [line["sentence"] for line in plan["statement"] if line["key"] == "local_training"]
         self.local_sigma = float(re.search(r"noise multiplier ([0-9.]+)", of_local[0])[1]) if of_local else None
 
+    def planned(self):
+        command = [os.environ.get("TREFOIL", "build/bin/trefoil"), "plan", "--json", "--job", self.options.job]
+        for assignment in self.options.set:
+            command += ["--set", assignment]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
     def scores(self, weights):
-        """Of each setting's model."""
+        """Of each setting's model; of a target R²."""
         logits = self.test.logits(weights).reshape(len(self.test.y), -1, self.outputs)
+        if self.classes is None:
+            missed = self.predictions(logits[..., 0]) - self.test.targets
+            return 1 - (missed.astype(float) ** 2).mean(0) / self.test.targets.var(dtype=float)
         said = logits[..., 0] > 0 if self.classes == 2 else logits.argmax(2)
         return (said == self.test.y[:, None]).mean(0)
+
+    def predictions(self, logits):
+        """Of a target its share of the range, in the middle of which a logit is 0."""
+        return logits + numpy.float32(0.5) if self.classes is None else 1 / (1 + numpy.exp(-numpy.clip(logits, -60, 60)))
 
     def zeros(self):
         return numpy.zeros((self.rows.x.shape[1] + 1, len(self.settings) * self.outputs), numpy.float32)
@@ -140,13 +168,13 @@ class Experiment:
         each setting."""
         batch = own[self.generator.random(len(own)) < rate]
         total = self.zeros()
-        for first in range(0, len(batch), BLOCK):
-            some = batch[first : first + BLOCK]
+        for first in range(0, len(batch), len(self.block)):
+            some = batch[first : first + len(self.block)]
             if scipy.sparse.issparse(rows.x):
                 x = rows.x[some]
             else:
                 x = numpy.take(rows.x, some, axis=0, out=self.block[: len(some)], mode="clip")
-            errors = 1 / (1 + numpy.exp(-numpy.clip(x @ weights[:-1] + weights[-1], -60, 60)))
+            errors = self.predictions(x @ weights[:-1] + weights[-1])
             errors = errors.reshape(len(some), -1, self.outputs) - rows.targets[some][:, None]
             norms = rows.norms[some][:, None] * numpy.linalg.norm(errors, axis=2)
             errors *= numpy.minimum(1, clips / numpy.maximum(norms, 1e-12))[..., None].astype(numpy.float32)
@@ -194,6 +222,11 @@ class Experiment:
         kept = self.generator.random(len(x)) < math.exp(half) / (math.exp(half) + self.classes - 1)
         others = (self.rows.y + self.generator.integers(1, self.classes, len(x))) % self.classes
         return Rows(x, numpy.where(kept, self.rows.y, others), self.classes)
+
+    def train_all(self):
+        """Lines of step and score: of each setting all runs, one after the other."""
+        runs = [self.train() for _ in range(1 if self.options.together else self.options.runs)]
+        return [f"{step},{scores[place]:.4f}" for place in range(len(self.settings)) for lines in runs for step, scores in lines]
 
     def train(self):
         """Pairs of a step and the scores behind it."""
