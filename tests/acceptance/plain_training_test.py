@@ -1,8 +1,8 @@
 """scripts/experiments.d/plain_training.py against clear_training: the same accuracies of every way of training, at epsilons where noise
 decides them.
 
-Deviations of runs were measured on 200 to 400 by plain_training.py. Means of four runs of each program differ by 5 deviations of that
-difference or less: a false alarm in two million comparisons, if accuracies are normal.
+Deviations of runs were measured on 200 to 400 by plain_training.py, of targets on 100. Means of four runs of each program differ by 5
+deviations of that difference or less: a false alarm in two million comparisons, if accuracies are normal.
 """
 
 import os
@@ -50,6 +50,31 @@ to = [0, 1, 2]
 [local]
 split = "even"
 """
+TARGET_JOB = re.sub(r"(?s)\[data\].*?\[features\]", """[data]
+name = "clouds"
+format = "csv"
+header = false
+rows = [1000, 1000, 1000]
+[[data.column]]
+name = "a"
+mean = 0.1
+scale = 0.5
+[[data.column]]
+name = "b"
+mean = 0.0
+scale = 0.5
+[[data.column]]
+name = "kind"
+kind = "category"
+values = ["x", "y"]
+[data.target]
+column = "target"
+low = 0
+high = 10
+[model]
+loss = "squared"
+[features]""", JOB).replace("row_norm = 4.0", "row_norm = 2.0").replace("clip = 1.0", "clip = 0.3").replace("rate = 4.0", "rate = 0.5")
+TARGET_DEVIATION = 0.0096  # at epsilon 0.3
 LOCAL = ("--set", "initialisation.method=averaging", "--set", "initialisation.steps=20", "--set", "initialisation.expected_batch=100",
          "--set", "initialisation.learning_rate=4.0", "--set", "initialisation.epsilon=0.9", "--set", "privacy.epsilon=1.0")
 
@@ -107,6 +132,33 @@ class PlainTraining(ProgramTest):
         for place, (rate, clip, deviation) in enumerate(((1, 1, 0.006), (1, 20, 0.032), (10, 1, 0.012), (10, 20, 0.032))):
             alone = self.check(deviation, "30", "--times-rate", str(rate), "--times-clip", str(clip))
             self.assertLess(abs(means[place] - alone), 5 * deviation * (2 / 4) ** 0.5, means)
+
+    def test_agrees_on_runs_together(self):
+        alone = self.check(0.041, "30", "--set", "privacy.epsilon=0.05")
+        output = self.python("plain_training.py", "--job", "job.toml", "--data", ".", "--set", "privacy.epsilon=0.05", "--runs", "40",
+                             "--together", "--every", "30")
+        found = [float(line.split(",")[1]) for line in output.split() if line.startswith("30,")]
+        self.assertEqual(len(found), 40)
+        # Each has noise of its own: 40 deviate by half of 0.041 at least and twice that at most.
+        self.assertLess(0.02, numpy.std(found))
+        self.assertLess(numpy.std(found), 0.08)
+        self.assertLess(abs(numpy.mean(found) - alone), 5 * 0.041 * (1 / 4 + 1 / 40) ** 0.5)
+
+    def test_agrees_on_targets(self):
+        generator = numpy.random.default_rng(4)
+        slopes = generator.standard_normal(2)
+        for part, rows in ROWS.items():
+            numbers = generator.uniform(-1, 1, (rows, 2))
+            kinds = generator.integers(0, 2, rows)
+            targets = numpy.clip(5 + numbers @ slopes + kinds + generator.standard_normal(rows), 0, 10)
+            lines = (f"{a},{b},{'xy'[kind]},{target}\n" for (a, b), kind, target in zip(numbers, kinds, targets))
+            (self.folder / f"{part}.csv").write_text("".join(lines))
+        (self.folder / "job.toml").write_text(TARGET_JOB)
+        sys.path.insert(0, str(SCRIPTS))
+        import table_rows
+        table_rows.write_rows(self.folder / "job.toml", self.folder)
+        self.check(TARGET_DEVIATION, "30", "--set", "privacy.epsilon=0.3")
+        self.check(0.0001, "0")  # the middle of the range
 
     def test_agrees_on_least_squares(self):
         noisy = self.check(0.051, "[1-4]", "--as", "least-squares", "--set", "privacy.epsilon=0.05")
