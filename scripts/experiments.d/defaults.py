@@ -3,13 +3,13 @@
 
 Usage: defaults.py BUILD DATA WORK OUT.csv [--sets SET ...]
 
-BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist, WORK the folder rows/mnist-hog by
-plain_rows.py. MNIST (gradient directions) and the tables of unseen_tables.py are trained by plain_training.py, the others by
-clear_training. MNIST and Adult have their own test records. Of tables every fifth of the shuffled rows is held back; below 500 rows
-each fifth in turn, so that a score is over all rows: accuracy, of targets the mean R² of the parts. A score is the median of eleven
-trainings (of each part), which differ by their noise and, by clear_training, by their batches. Jobs are those of PROVIDED and, on
-all deposits together, configs/heart.toml; of the other tables `init-job --yes` drafts them from the first four fifths. All are for
-epsilon 1 and 3 against an outsider, with linear models.
+BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist, WORK the folders reviews/imdb and, by
+plain_rows.py, rows/mnist-hog and rows/imdb. MNIST (gradient directions), IMDb and the tables of unseen_tables.py are trained by
+plain_training.py, the others by clear_training. MNIST, IMDb and Adult have their own test records. Of tables every fifth of the
+shuffled rows is held back; below 500 rows each fifth in turn, so that a score is over all rows: accuracy, of targets the mean R² of
+the parts. A score is the median of eleven trainings (of each part), which differ by their noise and, by clear_training, by their
+batches. Jobs are those of PROVIDED and, on all deposits together, configs/heart.toml; of the other tables `init-job --yes` drafts
+them from the first four fifths. All are for epsilon 1 and 3 against an outsider, with linear models.
 
 The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip, for the steps and momentum of WALKS. The batch is
 the rule's, and none of the settings is the rule's own.
@@ -48,7 +48,8 @@ AUTO = ('training.steps="auto"', 'training.expected_batch="auto"', 'training.max
         'training.learning_rate="auto"', 'training.schedule="linear"', "training.momentum=0.0", 'privacy.clip="auto"',
         'privacy.accountant="pld"', 'privacy.sampling="owner-poisson"', 'privacy.against="outsider"')
 BY_RULE = {}  # jobs by what they were made of
-PROVIDED = {"adult": "adult", "mnist": "mnist-hog"}  # jobs of configs
+PROVIDED = {"adult": "adult", "mnist": "mnist-hog", "imdb": "imdb"}  # jobs of configs
+MADE = {"imdb": "reviews/imdb"}  # records in WORK; those of the others are in DATA
 TABLES = ("pima-indians-diabetes", "german", "ionosphere", "banknote_authentication", "abalone", "winequality-red")
 OF_SCIKIT = ("iris", "wine", "breast_cancer", "digits", "diabetes")
 SETS = (*unseen_tables.TABLES, *OF_SCIKIT, *TABLES, "heart", *PROVIDED)
@@ -83,8 +84,8 @@ class Records:
         self.rows = None
         if name in PROVIDED:
             self.job, self.extra = f"configs/{PROVIDED[name]}.toml", ()
-            self.parts, self.sizes = [data / name], [1]
-            if name == "mnist":
+            self.parts, self.sizes = [work / MADE[name] if name in MADE else data / name], [1]
+            if name != "adult":
                 self.rows = work / "rows" / PROVIDED[name]
             return
         lines = lines_of(name, data)
