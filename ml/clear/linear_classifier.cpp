@@ -17,7 +17,7 @@ using Eigen::MatrixXd;
 
 constexpr std::size_t kClassifiedATask = 64;  // a task of the pool
 constexpr double kSecondsPerGramMultiplyAdd =
-    0.33e-9;  // of two matrices, where three parties share two cores
+    0.41e-9;  // of two matrices, where three parties share two cores
 
 /// Columns of signs: 1 for a record of the class, -1 for the others.
 MatrixXd SignsOf(const std::vector<int>& y, int classes) {
