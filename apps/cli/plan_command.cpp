@@ -111,8 +111,7 @@ std::optional<jobs::DepositChecks> UseChecks(jobs::Job& job, std::optional<std::
 std::string ChecksText(const jobs::DepositChecks& checks) {
   return fmt::format(
       "Counted as part of it: the checks of {} deposit{} of {} rows each. This is assumed (--deposits): a "
-      "run "
-      "costs\nthat if it finds as many and as large ones, and more or less with others\n",
+      "run costs\nthat if it finds as many and as large ones, and more or less with others\n",
       checks.deposits, checks.deposits == 1 ? "" : "s", checks.rows);
 }
 

@@ -171,9 +171,7 @@ std::string DpsgdJob::ValidationUncovered(int party) const {
 
 JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   const auto& privacy = Privacy();
-  const auto chosen =
-      link ? ml::PlannedForm(Settings(), *link, rank_count_) : protocols::Form::kBulk;  // which is dealt less
-  const auto plan = ml::MakeStepPlan(Settings(), Settings().comparison.value_or(chosen));
+  const auto plan = StepInMemory(Settings(), link, rank_count_);
   JobPlan all{.events = privacy.events,
               .memory = std::array<double, net::kParties>{},
               .figures = {{"steps", Settings().steps},
@@ -200,7 +198,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
     if (Settings().comparison && *Settings().comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
                    .cost = ml::PlannedRunCost(Settings(), form, rank_count_, start),
-                   .chosen = !link || chosen == form,
+                   .chosen = !link || ml::PlannedForm(Settings(), *link, rank_count_) == form,
                    .step = ml::PlannedStepCost(Settings(), form, rank_count_)};
     if (link) run.seconds = ml::PlannedRunSeconds(Settings(), form, *link, rank_count_, start);
     all.forms.push_back(std::move(run));

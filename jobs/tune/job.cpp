@@ -233,9 +233,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
   const double sigma = Sigma();
   const auto plan = ReleasedPlan();
   const auto trials = static_cast<double>(trials_.size());
-  const auto noisy = NoisyTrials(sigma).front();
-  const auto chosen = link ? ml::PlannedForm(noisy, *link) : protocols::Form::kBulk;  // which is dealt less
-  const auto trained = ml::MakeStepPlan(noisy, noisy.comparison.value_or(chosen));
+  const auto trained = StepInMemory(NoisyTrials(sigma).front(), link);
   JobPlan all{.events = Events(),
               .memory = std::array<double, net::kParties>{},
               .figures = {{"trials", trials_.size()},

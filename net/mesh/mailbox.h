@@ -18,10 +18,11 @@ struct Failure {
   Kind kind = Kind::kNetwork;
   int peer = -1;  ///< whom it is about; -1: this party itself
   std::string cause;
-  std::optional<AbortCode> told{};                                              ///< by `peer`, of itself
-  bool reported = false;                                                        ///< by the third party
-  bool link_ended = false;                                                      ///< without a word
-  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();  ///< when it was found
+  std::optional<AbortCode> told{};  ///< by `peer`, of itself
+  bool reported = false;            ///< by the third party
+  bool link_ended = false;          ///< without a word
+  /// When it was found.
+  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
 };
 
 /// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget

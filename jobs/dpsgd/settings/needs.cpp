@@ -10,6 +10,7 @@
 #include "ml/batches/batch_source.h"
 #include "ml/batches/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
+#include "ml/plan/run_cost.h"
 #include "ml/ranks/rank_rows.h"
 #include "ml/ranks/rank_steps.h"
 #include "ml/records.h"
@@ -117,6 +118,12 @@ double StepBytes(const ml::StepPlan& plan, int ranks) {
 double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
 
 }  // namespace
+
+ml::StepPlan StepInMemory(const ml::TrainingSettings& settings, const std::optional<protocols::Link>& link,
+                          int ranks) {
+  return ml::MakeStepPlan(settings, link ? ml::PlannedForm(settings, *link, ranks)
+                                         : settings.comparison.value_or(protocols::Form::kBulk));
+}
 
 double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party, int ranks) {
   const ml::TrainingSettings& s = plan.settings;

@@ -1,13 +1,20 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 
 #include "jobs/config/party_file.h"
 #include "jobs/dpsgd/settings/settings.h"
 #include "jobs/records/load_records.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/step_plan.h"
+#include "protocols/cost_model.h"
 
 namespace trefoil::jobs {
+
+/// A step as memory is planned for it: in the job's form, or else in the one that a run takes on the link.
+/// Where that is not known it is bulk, which is dealt less.
+[[nodiscard]] ml::StepPlan StepInMemory(const ml::TrainingSettings& settings,
+                                        const std::optional<protocols::Link>& link, int ranks = 1);
 
 /// What a training takes at one party, in bytes: the program, its records, where they do not stay on disk,
 /// shares of rows, and what a step is dealt and computes with; of a party of `ranks` machines the first of
