@@ -30,6 +30,9 @@ std::vector<Word> NeighbouringBits(Words words) {
 /// Two columns, which must be uniform together as far as what two words make together shows.
 void CheckTogether(Words a, Words b, bool bits, const std::function<std::string()>& name,
                    UniformityChecker& checker) {
+  const std::size_t samples = std::min(a.size(), kPairSamples);
+  a = a.first(samples);
+  b = b.first(samples);
   if (bits) {
     if (!checker.AreUniform(a, b, Together::kExclusiveOr)) checker.AddFailure("exclusive or of " + name());
     return;
@@ -65,12 +68,11 @@ void CheckColumns(const Sight& sight, UniformityChecker& checker) {
 void CheckPair(const Sight& sight, const Sight& other, UniformityChecker& checker) {
   if (sight.bits != other.bits || sight.samples != other.samples) return;
   const bool all = sight.columns() * other.columns() <= kAllPairs;
-  const std::size_t samples = std::min(sight.samples, kPairSamples);
   for (std::size_t k = 0; k < sight.columns(); ++k) {
     for (std::size_t j = 0; j < other.columns(); ++j) {
       if (!all && j != k) continue;
       CheckTogether(
-          sight.column(k).first(samples), other.column(j).first(samples), sight.bits,
+          sight.column(k), other.column(j), sight.bits,
           [&] { return Place(sight, k) + " and " + Place(other, j); }, checker);
     }
   }

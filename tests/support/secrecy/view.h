@@ -33,10 +33,9 @@ using View = std::vector<Sight>;
 ///   sessions; also places of one lane, where a message holds them side by side);
 /// - columns of one message, up to 3 apart;
 /// - columns of a message and those of what else the party received, or drew from its PRG streams: the 16
-/// sights
-///   before and the 16 after. All pairs of columns where there are at most 16 of them, else those at the same
-///   place. Of each the first 25,920 samples: a mask that both have, or that the party knows, is in all of
-///   them.
+///   sights before and the 16 after. All pairs of columns where there are at most 16 of them, else those at
+///   the same place.
+/// Of pairs the first 25,920 samples: a mask that both have, or that the party knows, is in all of them.
 /// A right protocol's view passes: given all that its receiver knows, each received word is masked by a
 /// stream that it does not know, and by one of its own, so all of these are independent uniform words.
 void CheckUniform(const View& view, UniformityChecker& checker);
