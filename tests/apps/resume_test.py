@@ -15,11 +15,11 @@ import unittest
 from trefoil_program import PATIENCE, PROJECT, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
-STEPS = 120
+STEPS = 70
 EVERY = 7
 # As many steps may be lost as there are; what happens beyond the limit is tested by itself.
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}\nlost_steps_max = {STEPS}")
-LONG_JOB = JOB.replace(f"= {STEPS}", "= 240")  # room for ten kills
+LONG_JOB = JOB.replace(f"= {STEPS}", "= 160")  # room for ten kills
 # Killed before its first checkpoint it begins anew; a tenth of its steps may be lost.
 LOSSY_JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {STEPS // 2}")
 MANIFEST = PROJECT / "deploy/kubernetes/party.yaml"
@@ -271,7 +271,7 @@ class Resume(ProgramTest):
         ledgers = [self.folder / f"d/party-{party}/ledger.jsonl" for party in PARTIES]
         before = [ledger.read_bytes() for ledger in ledgers]
         expected = r"\Atrefoil: training.lost_steps_max: found \d+ lost steps, which take epsilon from [0-9.]+ outsider [0-9.]+ insider " \
-                   r"to [0-9.]+ outsider [0-9.]+ insider, .* resumed from step 0, too; expected at most 12 lost steps, or run --resume --again at all three"
+                   r"to [0-9.]+ outsider [0-9.]+ insider, .* resumed from step 0, too; expected at most 7 lost steps, or run --resume --again at all three"
         processes = [self.start_program(*self.arguments(party, "--resume", *(["--again"] if party == 2 else []))) for party in PARTIES]
         for attempt in (self.finish(processes), self.finish(self.start("--resume"))):
             codes, outputs = attempt
