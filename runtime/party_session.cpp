@@ -142,6 +142,7 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
         StandardOutput().Write("warning: " + OneLine(line) + "\n");
         log->Write(jobs::LogLevel::kWarning, line);
       });
+  links_ = mesh_.get();
   metrics_->SetReady(true);
   Say("connected: TLS 1.3 to both, same job");
   const auto id = ToHex(mesh_->session());
@@ -156,6 +157,7 @@ void PartySession::Done() {
 }
 
 void PartySession::Disconnect() {
+  links_ = nullptr;
   watch_.reset();
   mesh_.reset();
 }

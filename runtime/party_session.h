@@ -57,9 +57,9 @@ class PartySession {
 
   /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
   net::MeshTransport& Connect(net::MeshConfig config);
-  [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
-  /// Null where they are not.
-  [[nodiscard]] const net::MeshTransport* links() const { return mesh_.get(); }
+  [[nodiscard]] bool connected() const { return links_ != nullptr; }
+  /// Null where they are not: until Connect has what looks after the run, and from Disconnect on. By any thread.
+  [[nodiscard]] const net::MeshTransport* links() const { return links_; }
   /// Whether any peer came to meet this party, though it may have gone again.
   [[nodiscard]] bool met_a_peer() const { return *met_a_peer_; }
   /// After Connect: what looks after the run.
@@ -104,8 +104,9 @@ class PartySession {
   std::unique_ptr<RunMetrics> metrics_;
   std::unique_ptr<AuditLog> audit_;
   std::shared_ptr<std::atomic<bool>> met_a_peer_ = std::make_shared<std::atomic<bool>>(false);
-  std::unique_ptr<net::MeshTransport> mesh_;  // after log and metrics, which its thread uses
-  std::unique_ptr<RunWatch> watch_;           // last: its threads use the others
+  std::unique_ptr<net::MeshTransport> mesh_;               // after log and metrics, which its thread uses
+  std::unique_ptr<RunWatch> watch_;                        // last: its threads use the others
+  std::atomic<const net::MeshTransport*> links_{nullptr};  // mesh_, once there is watch_, too
 };
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
