@@ -109,6 +109,7 @@ bool OrAuto<D>::IsAuto(const toml::node& node) {
   return node.is_string() && node.as_string()->get() == "auto";
 }
 
+template struct OrAuto<Fraction>;
 template struct OrAuto<Interval>;
 template struct OrAuto<WholeInterval>;
 

@@ -58,11 +58,11 @@ struct WholeInterval {
   void Describe(nlohmann::json& schema) const;
 };
 
-/// What the member of a key is where the job says "auto", until a rule gives it a value. Only OrAuto reads
-/// "auto".
-inline constexpr int kAuto = 0;
+/// What the member of a key is where the job says "auto", until a rule gives it a value: none that a job can
+/// name. Only OrAuto reads "auto".
+inline constexpr int kAuto = -1;
 
-/// A positive number of another domain, Interval or WholeInterval, or "auto".
+/// A number of another domain (Fraction, Interval or WholeInterval, none of them below 0), or "auto".
 template <typename D>
 struct OrAuto {
   D numbers;

@@ -135,7 +135,7 @@ check_standardised() {
 
 # The rules' settings in place of a job's own.
 BY_RULE=(training.steps=auto training.expected_batch=auto training.max_batch_per_owner=auto training.learning_rate=auto
-  training.schedule=linear privacy.clip=auto privacy.accountant=pld)
+  training.momentum=auto training.schedule=linear privacy.clip=auto privacy.accountant=pld)
 
 check_auto() {
   has_data adult && has_data tables || skip "no adult or tables in \$TREFOIL_DATA or ../shared/data"

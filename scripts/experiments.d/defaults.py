@@ -11,7 +11,7 @@ the parts. A score is the median of eleven trainings (of each part), which diffe
 batches. Jobs are those of PROVIDED and, on all deposits together, configs/heart.toml; of the other tables `init-job --yes` drafts
 them from the first four fifths. All are for epsilon 1 and 3 against an outsider, with linear models.
 
-The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip, for the steps and momentum of WALKS. The batch is
+The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip for the steps and momentum of WALKS. The batch is
 the rule's, and none of the settings is the rule's own.
 
 A CSV line a set and epsilon: auto, the grid's best and worst score; how far auto is below the best, and the same of both trained
@@ -45,7 +45,7 @@ CLIPS = (0.3, 0.8, 2)
 WALKS = ((30, 0.0), (200, 0.8))  # steps, momentum
 GRID = tuple((rate, clip, walk) for walk in WALKS for rate in RATES for clip in CLIPS)
 AUTO = ('training.steps="auto"', 'training.expected_batch="auto"', 'training.max_batch_per_owner="auto"',
-        'training.learning_rate="auto"', 'training.schedule="linear"', "training.momentum=0.0", 'privacy.clip="auto"',
+        'training.learning_rate="auto"', 'training.schedule="linear"', 'training.momentum="auto"', 'privacy.clip="auto"',
         'privacy.accountant="pld"', 'privacy.sampling="owner-poisson"', 'privacy.against="outsider"')
 BY_RULE = {}  # jobs by what they were made of
 PROVIDED = {"adult": "adult", "mnist": "mnist-hog", "imdb": "imdb"}  # jobs of configs

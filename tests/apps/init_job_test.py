@@ -70,6 +70,8 @@ class InitJob(ProgramTest):
         self.assertEqual((data["label"]["column"], data["label"]["values"]), ("c5", ["high", "low"]))
         self.assertEqual(data["rows"], [80, 80, 80])
         self.assertEqual(self.job()["privacy"]["against"], "insider")  # as without the key
+        training = self.job()["training"]
+        self.assertEqual([training[key] for key in ("steps", "learning_rate", "momentum")], ["auto"] * 3)
         self.succeed("plan", "--job", "job.toml")
         (self.folder / "data").mkdir()
         (self.folder / "data/train.csv").write_text(plain_table())

@@ -35,6 +35,8 @@ constexpr double kTargetError = 0.2;
 /// The same of counts, whose logits are logarithms, and whose range is wide.
 constexpr double kPoissonNoise = 0.8;
 constexpr double kPoissonError = 0.03;
+/// Of trainings that go less far than noise lets them. Steps of the same length then go farther, by 1/(1 - it).
+constexpr double kFarMomentum = 0.8;
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
 double Rounded(double value) {
@@ -101,7 +103,7 @@ double MoveByNoise(const DpsgdSettings& job) {
   return BearableNoise(job) / (NoiseOf(job) * steps);
 }
 
-/// What a step may add to a logit whatever the noise.
+/// What a step may add to a logit whatever the noise, without the rule's momentum.
 double LargestMove(const DpsgdSettings& job) {
   return job.data.target ? kLargestTargetMove : kLargestMove * job.training.logit_bound;
 }
@@ -115,16 +117,15 @@ const char* WithoutRules(const DpsgdSettings& job) {
   return nullptr;
 }
 
-void ChooseSteps(DpsgdSettings& job) {
-  auto& steps = job.training.steps;
-  steps = kFewestAutoSteps;
+/// `largest_move`: what a step may add to a logit with all that momentum repeats of it.
+void ChooseSteps(DpsgdSettings& job, double largest_move) {
   if (WithoutRules(job)) return;
-  while (steps < kMostAutoSteps && MoveByNoise(job) > LargestMove(job)) ++steps;
+  while (job.training.steps < kMostAutoSteps && MoveByNoise(job) > largest_move) ++job.training.steps;
 }
 
-double LearningRateFor(const DpsgdSettings& job) {
+double LearningRateFor(const DpsgdSettings& job, double largest_move) {
   const auto& training = job.training;
-  const double move = std::min(MoveByNoise(job), LargestMove(job));
+  const double move = std::min(MoveByNoise(job), largest_move);
   const double length = RowLength(job);
   const double gradient = std::min(job.privacy.clip, FirstError(job) * length);
   return Rounded(move * (1 - training.momentum) / (gradient * length));
@@ -162,8 +163,17 @@ void RequireRule(const DpsgdSettings& job, const Section& table, const char* key
 void ChooseSettings(DpsgdSettings& job, const Section& document) {
   auto& training = job.training;
   if (training.expected_batch == kAuto) training.expected_batch = ExpectedBatchFor(job);
-  if (training.steps == kAuto) {
-    ChooseSteps(job);
+  const bool any_steps = training.steps == kAuto;
+  if (any_steps) training.steps = kFewestAutoSteps;
+  double largest_move = LargestMove(job);
+  if (training.momentum == kAuto) {  // before steps, which cost more
+    RequireRule(job, document.Table("training"), "momentum");
+    const bool far = MoveByNoise(job) > largest_move;
+    training.momentum = far ? kFarMomentum : 0;
+    largest_move /= 1 - training.momentum;
+  }
+  if (any_steps) {
+    ChooseSteps(job, largest_move);
     // Its default is of steps, which were not known when it was read.
     if (!document.Table("training").Has("lost_steps_max")) training.lost_steps_max = training.steps / 10;
   }
@@ -174,7 +184,7 @@ void ChooseSettings(DpsgdSettings& job, const Section& document) {
     RequireRule(job, document.Table("privacy"), job.privacy.adaptive_clip ? "first_clip" : "clip");
     job.privacy.clip = ClipFor(job);
   }
-  if (chosen) training.learning_rate = LearningRateFor(job);
+  if (chosen) training.learning_rate = LearningRateFor(job, largest_move);
 }
 
 }  // namespace trefoil::jobs

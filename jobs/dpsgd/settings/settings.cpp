@@ -155,8 +155,8 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
     "refused with one that suffices.");
   v("learning_rate", s.learning_rate, OrAuto<Interval>{kPositive}, "η of the first step.");
   ScheduleFields(v, s.schedule);
-  v("momentum", s.momentum, Fraction{false}, Default(0.0),
-    "v ← momentum·v + η·(noisy gradient sum)/expected_batch, weights ← weights − v.");
+  v("momentum", s.momentum, OrAuto<Fraction>{{.one_allowed = false}}, Default(0.0),
+    "At least 0, below 1. v ← momentum·v + η·(noisy gradient sum)/expected_batch, weights ← weights − v.");
   ComputationFields(v, s);
   v("checkpoint_every", s.checkpoint_every, WholeInterval{0, 10'000'000}, Default(0),
     "Steps between two checkpoints, from which `--resume` goes on; 0: none.");

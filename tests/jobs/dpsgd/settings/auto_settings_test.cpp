@@ -62,7 +62,7 @@ TEST(ChooseSettings, GivesNumbersThatTrainingTakes) {
 }
 
 TEST(ChooseSettings, IsTheJobThatNamesTheNumbers) {
-  const auto chosen = ReadAuto();
+  const auto chosen = ReadAuto({"training.momentum=auto"});
   const auto named = ReadAuto({fmt::format("training.steps={}", chosen.training.steps),
                                "training.expected_batch=800", "training.max_batch_per_owner=300",
                                fmt::format("training.learning_rate={}", chosen.training.learning_rate),
@@ -73,28 +73,29 @@ TEST(ChooseSettings, IsTheJobThatNamesTheNumbers) {
 
 struct DocumentedRow {
   std::int64_t rows, batch, features;
-  double clip_of_two, rate_of_two, clip_of_ten, rate_of_ten;
+  double momentum, clip_of_two, rate_of_two, clip_of_ten, rate_of_ten;
   std::int64_t steps;
 };
 
 TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
   constexpr std::array kTable{
-      DocumentedRow{300, 300, 8, 0.47, 6.8, 1.5, 2.2, 100},
-      DocumentedRow{300, 300, 64, 1.2, 0.62, 3.7, 0.20, 100},
-      DocumentedRow{1000, 1000, 8, 0.47, 23, 1.5, 7.2, 100},
-      DocumentedRow{1000, 1000, 64, 1.2, 2.1, 3.7, 0.66, 100},
-      DocumentedRow{10'000, 4096, 8, 0.47, 45, 1.5, 14, 300},
-      DocumentedRow{10'000, 4096, 64, 1.2, 7.2, 3.7, 2.3, 235},
-      DocumentedRow{100'000, 4096, 8, 0.47, 45, 1.5, 14, 300},
-      DocumentedRow{100'000, 4096, 64, 1.2, 7.2, 3.7, 2.3, 300},
+      DocumentedRow{300, 300, 8, 0, 0.47, 6.8, 1.5, 2.2, 100},
+      DocumentedRow{300, 300, 64, 0, 1.2, 0.62, 3.7, 0.20, 100},
+      DocumentedRow{1000, 1000, 8, 0, 0.47, 23, 1.5, 7.2, 100},
+      DocumentedRow{1000, 1000, 64, 0, 1.2, 2.1, 3.7, 0.66, 100},
+      DocumentedRow{10'000, 4096, 8, 0.8, 0.47, 37, 1.5, 12, 100},
+      DocumentedRow{10'000, 4096, 64, 0.8, 1.2, 3.4, 3.7, 1.1, 100},
+      DocumentedRow{100'000, 4096, 8, 0.8, 0.47, 45, 1.5, 14, 300},
+      DocumentedRow{100'000, 4096, 64, 0.8, 1.2, 7.2, 3.7, 2.3, 300},
   };
   for (const auto& row : kTable) {
     for (const int classes : {2, 10}) {
-      const auto job = ReadAuto(
-          {fmt::format("data.rows=[{0},{1},{1}]", row.rows - row.rows / 3 * 2, row.rows / 3),
-           fmt::format("data.features={}", row.features), fmt::format("data.classes={}", classes),
-           fmt::format("features.row_norm={:.1f}", std::sqrt(static_cast<double>(row.features) / 3)),
-           "training.schedule=linear", row.rows > 1000 ? "privacy.delta=1e-6" : "privacy.delta=1e-4"});
+      const auto job =
+          ReadAuto({fmt::format("data.rows=[{0},{1},{1}]", row.rows - row.rows / 3 * 2, row.rows / 3),
+                    fmt::format("data.features={}", row.features), fmt::format("data.classes={}", classes),
+                    fmt::format("features.row_norm={:.1f}", std::sqrt(static_cast<double>(row.features) / 3)),
+                    "training.schedule=linear", "training.momentum=auto",
+                    row.rows > 1000 ? "privacy.delta=1e-6" : "privacy.delta=1e-4"});
       const double clip = classes == 2 ? row.clip_of_two : row.clip_of_ten;
       const double rate = classes == 2 ? row.rate_of_two : row.rate_of_ten;
       // Of two digits, rounded or cut: one of the last is at most a tenth of a number, and half of it a
@@ -102,6 +103,7 @@ TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
       EXPECT_NEAR(job.privacy.clip, clip, 0.06 * clip) << row.rows << " " << row.features << " " << classes;
       EXPECT_NEAR(job.training.learning_rate, rate, 0.06 * rate)
           << row.rows << " " << row.features << " " << classes;
+      EXPECT_EQ(job.training.momentum, row.momentum);
       EXPECT_EQ(job.training.steps, row.steps);
       EXPECT_EQ(job.training.expected_batch, static_cast<double>(row.batch));
     }
@@ -175,6 +177,29 @@ TEST(ChooseSettings, TakesTheFewestStepsThatGoAsFarAsTheNoiseLets) {
   const double mean_rate = (1 + 1.0 / static_cast<double>(falling.training.steps)) / 2;
   EXPECT_NEAR(ReachOf(falling, mean_rate) / ReachOfManySteps(linear) * 2, 1, 0.01);
   EXPECT_EQ(ReadAuto({"data.rows=[1000000,1000000,1000000]"}).training.steps, kMostAutoSteps);
+}
+
+TEST(ChooseSettings, TakesMomentumWhereTheNoiseLetsAsManyStepsGoFarther) {
+  const std::string by_rule = "training.momentum=auto";
+  const std::string ten_thousand = "data.rows=[4000,4000,2000]";
+  EXPECT_EQ(DpsgdHash(ReadAuto({by_rule})), DpsgdHash(ReadAuto()));
+  EXPECT_EQ(ReadAuto({ten_thousand}).training.momentum, 0);  // which is not "auto" by itself
+
+  const auto far = ReadAuto({ten_thousand, by_rule});
+  EXPECT_EQ(far.training.momentum, 0.8);
+  EXPECT_EQ(far.training.steps, kFewestAutoSteps);
+  EXPECT_NEAR(ReachOf(far) / ReachOfManySteps({ten_thousand}), 1, 0.01);
+  EXPECT_EQ(ReadAuto({ten_thousand, by_rule, "training.steps=229"}).training.momentum, 0.8);
+  EXPECT_EQ(ReadAuto({ten_thousand, by_rule, "training.steps=230"}).training.momentum, 0);
+
+  const std::string millions = "data.rows=[1000000,1000000,1000000]";
+  const auto farthest = ReadAuto({millions, by_rule});
+  EXPECT_EQ(farthest.training.momentum, 0.8);
+  EXPECT_EQ(farthest.training.steps, kMostAutoSteps);
+  // Steps are as long as without, and add up to five times as much. A momentum that the job names does not.
+  EXPECT_EQ(farthest.training.learning_rate, ReadAuto({millions}).training.learning_rate);
+  EXPECT_NEAR(ReachOf(ReadAuto({millions, "training.momentum=0.8"})) / ReachOf(ReadAuto({millions})), 1,
+              0.01);
 }
 
 TEST(ChooseSettings, TakesAsManyStepsWithANumberForTheRate) {
@@ -260,6 +285,11 @@ TEST(ChooseSettings, RefusesWhereThereIsNoRule) {
               std::string::npos)
         << AutoErrorOf(change);
   }
+  EXPECT_NE(
+      AutoErrorOf("training={steps = 100, expected_batch = 800, learning_rate = 0.5, momentum = \"auto\", "
+                  "clipping = \"examples\"}")
+          .find("training.momentum: found \"auto\", expected a number with "),
+      std::string::npos);
   EXPECT_NE(AutoErrorOf("training.learning_rate=often").find("expected a number above 0, or \"auto\""),
             std::string::npos);
 }

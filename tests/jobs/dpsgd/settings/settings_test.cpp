@@ -360,9 +360,9 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"key_of_another_schedule", "training.final_rate=0.1", "",
                  "--set training.final_rate=0.1: training.final_rate: only training.schedule \"linear\" or "
                  "\"cosine\" has it, which is \"constant\""},
-        EditCase{
-            "momentum_of_one", "training.momentum=1", "",
-            "--set training.momentum=1: training.momentum: found 1, expected a number from 0 to below 1"},
+        EditCase{"momentum_of_one", "training.momentum=1", "",
+                 "--set training.momentum=1: training.momentum: found 1, expected a number from 0 to below "
+                 "1, or \"auto\""},
         EditCase{
             "comparison", "training.comparison=fast", "",
             "--set training.comparison=fast: training.comparison: found \"fast\", expected one of \"auto\", "
