@@ -58,7 +58,8 @@ class PartySession {
   /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
   net::MeshTransport& Connect(net::MeshConfig config);
   [[nodiscard]] bool connected() const { return links_ != nullptr; }
-  /// Null where they are not: until Connect has what looks after the run, and from Disconnect on. By any thread.
+  /// Null where they are not: until Connect has what looks after the run, and from Disconnect on. By any
+  /// thread, which must not use them beyond Disconnect.
   [[nodiscard]] const net::MeshTransport* links() const { return links_; }
   /// Whether any peer came to meet this party, though it may have gone again.
   [[nodiscard]] bool met_a_peer() const { return *met_a_peer_; }
@@ -105,7 +106,7 @@ class PartySession {
   std::unique_ptr<AuditLog> audit_;
   std::shared_ptr<std::atomic<bool>> met_a_peer_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<net::MeshTransport> mesh_;               // after log and metrics, which its thread uses
-  std::unique_ptr<RunWatch> watch_;                        // last: its threads use the others
+  std::unique_ptr<RunWatch> watch_;                        // after the others, which its threads use
   std::atomic<const net::MeshTransport*> links_{nullptr};  // mesh_, once there is watch_, too
 };
 

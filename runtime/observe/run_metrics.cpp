@@ -88,6 +88,11 @@ void RunMetrics::SetStep(const ml::StepReport& report) {
   status_.course.Add(report);
 }
 
+int RunMetrics::step() const {
+  const std::lock_guard lock(mutex_);
+  return status_.report.step;
+}
+
 void RunMetrics::SetJob(WatchedJob job) {
   const std::lock_guard lock(mutex_);
   status_.job = std::move(job);

@@ -40,6 +40,8 @@ class RunMetrics {
   /// Connections that were dropped before their handshake was over (net::MeshConfig::on_dropped).
   void SetDropped(std::uint64_t total);
   void SetStep(const ml::StepReport& report);
+  /// The last of them; 0 before the first.
+  [[nodiscard]] int step() const;
 
   void SetJob(WatchedJob job);
   void SetBudgets(std::vector<ReservedBudget> budgets);

@@ -13,10 +13,11 @@
 namespace trefoil::runtime {
 namespace {
 
-/// The error as the operator reads it: "lost party 1 at step 17 of 439: closed the connection".
-std::string Explain(const std::exception& error, const PartyRun& run) {
+/// The error as the operator reads it: "lost party 1 at step 17 of 439: closed the connection". By any
+/// thread: what the run's own one changes meanwhile is not read.
+std::string Explain(const std::exception& error, PartyRun& run) {
   const int steps = run.steps();
-  const int done = run.output ? run.output->last().step : 0;
+  const int done = run.session.metrics().step();
   const auto when =
       steps > 0 ? fmt::format("at step {} of {}", std::min(done + 1, steps), steps) : "while computing";
   const bool connected = run.session.connected();
