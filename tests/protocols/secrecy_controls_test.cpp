@@ -22,7 +22,7 @@ using mpc::Roles;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kControlLanes = 3 << 13;
+constexpr Index kControlLanes = 3 << 14;  // beyond those of which pairs are checked
 constexpr int kControlSessions = 1000;
 constexpr Seed kControlSeed{41};
 constexpr Word kSecret = (Word{1} << 61) - 1;

@@ -36,6 +36,7 @@ using View = std::vector<Sight>;
 ///   sights before and the 16 after. All pairs of columns where there are at most 16 of them, else those at
 ///   the same place.
 /// Of pairs the first 25,920 samples: a mask that both have, or that the party knows, is in all of them.
+/// (A block of a stream that is used again among later lanes alone is for prg_tracker.h to find.)
 /// A right protocol's view passes: given all that its receiver knows, each received word is masked by a
 /// stream that it does not know, and by one of its own, so all of these are independent uniform words.
 void CheckUniform(const View& view, UniformityChecker& checker);
