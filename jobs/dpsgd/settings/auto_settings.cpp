@@ -35,8 +35,12 @@ constexpr double kTargetError = 0.2;
 /// The same of counts, whose logits are logarithms, and whose range is wide.
 constexpr double kPoissonNoise = 0.8;
 constexpr double kPoissonError = 0.03;
-/// Of trainings that go less far than noise lets them. Steps of the same length then go farther, by 1/(1 - it).
+/// Of trainings that go less far than noise lets them.
 constexpr double kFarMomentum = 0.8;
+/// What a step may add to a logit with all that this momentum repeats of it, of the bound: 100 of 64. From
+/// twice the bound on, the series of the sigmoid is on the other class's side, so that errors have the wrong
+/// sign and weights run away. What is left, 28 of 64, is room for noise: three times kMostNoise and more.
+constexpr double kLargestFarMove = 1.5625;
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
 double Rounded(double value) {
@@ -103,9 +107,11 @@ double MoveByNoise(const DpsgdSettings& job) {
   return BearableNoise(job) / (NoiseOf(job) * steps);
 }
 
-/// What a step may add to a logit whatever the noise, without the rule's momentum.
-double LargestMove(const DpsgdSettings& job) {
-  return job.data.target ? kLargestTargetMove : kLargestMove * job.training.logit_bound;
+/// What a step may add to a logit whatever the noise. `far`: with all that the rule's momentum repeats of it;
+/// predictions of a target do not turn, so that each step may be as long as without.
+double LargestMove(const DpsgdSettings& job, bool far) {
+  if (job.data.target) return far ? kLargestTargetMove / (1 - kFarMomentum) : kLargestTargetMove;
+  return (far ? kLargestFarMove : kLargestMove) * job.training.logit_bound;
 }
 
 /// What there are no rules with for the learning rate, the clip and more steps than the fewest; null where
@@ -117,7 +123,7 @@ const char* WithoutRules(const DpsgdSettings& job) {
   return nullptr;
 }
 
-/// `largest_move`: what a step may add to a logit with all that momentum repeats of it.
+/// `largest_move`: as LargestMove has it.
 void ChooseSteps(DpsgdSettings& job, double largest_move) {
   if (WithoutRules(job)) return;
   while (job.training.steps < kMostAutoSteps && MoveByNoise(job) > largest_move) ++job.training.steps;
@@ -165,13 +171,13 @@ void ChooseSettings(DpsgdSettings& job, const Section& document) {
   if (training.expected_batch == kAuto) training.expected_batch = ExpectedBatchFor(job);
   const bool any_steps = training.steps == kAuto;
   if (any_steps) training.steps = kFewestAutoSteps;
-  double largest_move = LargestMove(job);
+  bool far = false;
   if (training.momentum == kAuto) {  // before steps, which cost more
     RequireRule(job, document.Table("training"), "momentum");
-    const bool far = MoveByNoise(job) > largest_move;
+    far = MoveByNoise(job) > LargestMove(job, false);
     training.momentum = far ? kFarMomentum : 0;
-    largest_move /= 1 - training.momentum;
   }
+  const double largest_move = LargestMove(job, far);
   if (any_steps) {
     ChooseSteps(job, largest_move);
     // Its default is of steps, which were not known when it was read.

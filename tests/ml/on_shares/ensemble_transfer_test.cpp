@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 #include <random>
 
 #include "base/error.h"
 #include "protocols/arithmetic/reveal.h"
+#include "tests/reference/plain_sigmoid.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -48,17 +48,6 @@ RingMatrix RandomVotes(std::uint64_t seed, const TransferSettings& settings) {
 
 Eigen::VectorXd Plain(const RingMatrix& votes) { return votes.cast<double>().matrix().col(0); }
 
-/// The series of the sigmoid as protocols/functions/sigmoid.h states it.
-double SeriesAt(const protocols::SigmoidSeries& series, double x) {
-  double value = 0.5;
-  for (std::size_t j = 0; j < series.coefficients.size(); ++j) {
-    const double turns = std::ldexp((2.0 * static_cast<double>(j) + 1) * x, -series.log2_period);
-    value +=
-        std::ldexp(static_cast<double>(series.coefficients[j]), -28) * std::sin(2 * std::numbers::pi * turns);
-  }
-  return value;
-}
-
 /// The steps in the clear and in double precision, without rounding: what those on shares converge to.
 Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan, const Eigen::MatrixXd& x,
                                      const Eigen::VectorXd& votes, int steps) {
@@ -74,7 +63,7 @@ Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan, const Eigen::Matr
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(plan.weights());
   for (int step = 0; step < steps; ++step) {
     const Eigen::VectorXd slopes =
-        (x * weights).unaryExpr([&](double z) { return SeriesAt(*plan.series, z); });
+        (x * weights).unaryExpr([&](double z) { return reference::SeriesAt(*plan.series, z); });
     weights -= static_cast<double>(plan.a) / one / unit * (x.transpose() * slopes) +
                static_cast<double>(plan.b) / one * weights - pull;
   }

@@ -6,6 +6,7 @@
 #include "protocols/arithmetic/masked_opening.h"
 #include "protocols/arithmetic/truncate.h"
 #include "protocols/functions/sin_cos.h"
+#include "tests/reference/plain_sigmoid.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -14,6 +15,7 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
+using reference::SeriesAt;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 double TrueSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -89,15 +91,6 @@ TEST_P(SigmoidTest, TakesALocalProductAtTwiceTheScaleAndIsBoundedEverywhere) {
     if (k >= 500) continue;
     ASSERT_NEAR(value, TrueSigmoid(mpc::Decode(z(k, 0), 2 * f)), series.error + rounding);
   }
-}
-
-double SeriesAt(const SigmoidSeries& series, double x) {
-  double sum = 0.5;
-  for (std::size_t j = 0; j < series.coefficients.size(); ++j) {
-    const double angle = 2 * M_PI * static_cast<double>(2 * j + 1) * x / std::ldexp(1.0, series.log2_period);
-    sum += std::ldexp(static_cast<double>(series.coefficients[j]), -28) * std::sin(angle);
-  }
-  return sum;
 }
 
 /// Never above the series, and less than a unit below it, beyond the evaluation's own error.

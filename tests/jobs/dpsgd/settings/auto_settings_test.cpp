@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,7 +11,9 @@
 #include "dp/mechanisms/truncated_poisson.h"
 #include "jobs/dpsgd/settings/training_settings.h"
 #include "ml/dpsgd/training.h"
+#include "protocols/functions/sigmoid.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/reference/plain_sigmoid.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -83,10 +86,10 @@ TEST(ChooseSettings, GivesWhatTheTableOfTheDocsSays) {
       DocumentedRow{300, 300, 64, 0, 1.2, 0.62, 3.7, 0.20, 100},
       DocumentedRow{1000, 1000, 8, 0, 0.47, 23, 1.5, 7.2, 100},
       DocumentedRow{1000, 1000, 64, 0, 1.2, 2.1, 3.7, 0.66, 100},
-      DocumentedRow{10'000, 4096, 8, 0.8, 0.47, 37, 1.5, 12, 100},
+      DocumentedRow{10'000, 4096, 8, 0.8, 0.47, 22, 1.5, 7.1, 167},
       DocumentedRow{10'000, 4096, 64, 0.8, 1.2, 3.4, 3.7, 1.1, 100},
-      DocumentedRow{100'000, 4096, 8, 0.8, 0.47, 45, 1.5, 14, 300},
-      DocumentedRow{100'000, 4096, 64, 0.8, 1.2, 7.2, 3.7, 2.3, 300},
+      DocumentedRow{100'000, 4096, 8, 0.8, 0.47, 22, 1.5, 7.1, 300},
+      DocumentedRow{100'000, 4096, 64, 0.8, 1.2, 3.6, 3.7, 1.1, 300},
   };
   for (const auto& row : kTable) {
     for (const int classes : {2, 10}) {
@@ -191,15 +194,53 @@ TEST(ChooseSettings, TakesMomentumWhereTheNoiseLetsAsManyStepsGoFarther) {
   EXPECT_NEAR(ReachOf(far) / ReachOfManySteps({ten_thousand}), 1, 0.01);
   EXPECT_EQ(ReadAuto({ten_thousand, by_rule, "training.steps=229"}).training.momentum, 0.8);
   EXPECT_EQ(ReadAuto({ten_thousand, by_rule, "training.steps=230"}).training.momentum, 0);
+}
 
-  const std::string millions = "data.rows=[1000000,1000000,1000000]";
-  const auto farthest = ReadAuto({millions, by_rule});
-  EXPECT_EQ(farthest.training.momentum, 0.8);
-  EXPECT_EQ(farthest.training.steps, kMostAutoSteps);
-  // Steps are as long as without, and add up to five times as much. A momentum that the job names does not.
-  EXPECT_EQ(farthest.training.learning_rate, ReadAuto({millions}).training.learning_rate);
-  EXPECT_NEAR(ReachOf(ReadAuto({millions, "training.momentum=0.8"})) / ReachOf(ReadAuto({millions})), 1,
-              0.01);
+constexpr const char* kMillions = "data.rows=[1000000,1000000,1000000]";
+
+TEST(ChooseSettings, KeepsAllThatMomentumRepeatsOfAStepBelowWhereTheSigmoidTurns) {
+  const double without = ReachOf(ReadAuto({kMillions}));
+  for (const std::string bound : {"64", "8"}) {
+    const auto farthest = ReadAuto({kMillions, "training.momentum=auto", "training.logit_bound=" + bound});
+    EXPECT_EQ(farthest.training.momentum, 0.8);
+    EXPECT_EQ(farthest.training.steps, kMostAutoSteps);
+    const double whole_move = ReachOf(farthest) / static_cast<double>(farthest.training.steps);
+    const double turn = 2 * farthest.training.logit_bound;
+    EXPECT_LT(whole_move, 0.8 * turn) << bound;
+    EXPECT_GT(whole_move, 0.75 * turn) << bound;
+  }
+  EXPECT_NEAR(ReachOf(ReadAuto({kMillions, "training.momentum=auto"})) / without, 2.5, 0.02);
+  // A momentum that the job names does not go farther.
+  EXPECT_NEAR(ReachOf(ReadAuto({kMillions, "training.momentum=0.8"})) / without, 1, 0.01);
+}
+
+/// The largest logit of a training by the sigmoid that shares have, without noise, on records that differ in
+/// their class alone; `rare` is the part of the rarer one.
+double LargestLogit(const DpsgdSettings& job, double rare) {
+  const auto& series = protocols::SigmoidSeriesFor(job.training.logit_bound);
+  const double length = std::hypot(job.features.row_norm, 1.0);
+  const auto clipped = [&](double error) {
+    return std::clamp(error * length, -job.privacy.clip, job.privacy.clip);
+  };
+  double logit = 0;
+  double velocity = 0;
+  double largest = 0;
+  for (std::int64_t step = 0; step < job.training.steps; ++step) {
+    const double prediction = reference::SeriesAt(series, logit);
+    const double gradient = (1 - rare) * clipped(prediction - 1) + rare * clipped(prediction);
+    velocity = job.training.momentum * velocity + job.training.learning_rate * gradient;
+    logit -= velocity * length;
+    largest = std::max(largest, std::abs(logit));
+  }
+  return largest;
+}
+
+TEST(ChooseSettings, DoesNotRunAwayWhereNearlyAllRecordsAreOfOneClass) {
+  for (const std::string steps : {"training.steps=100", "training.steps=auto"}) {
+    const auto job = ReadAuto({kMillions, "training.momentum=auto", steps});
+    for (const double rare : {0.0, 0.001, 0.01, 0.1, 0.4})
+      EXPECT_LT(LargestLogit(job, rare), 1.6 * job.training.logit_bound) << rare;
+  }
 }
 
 TEST(ChooseSettings, TakesAsManyStepsWithANumberForTheRate) {
@@ -234,6 +275,13 @@ TEST(ChooseSettings, GoesLessFarForATarget) {
   const auto job = ReadAutoTarget("loss = \"squared\"\n");
   EXPECT_NEAR(job.privacy.clip / std::sqrt(5.0), 0.2, 0.001);
   EXPECT_NEAR(ReachOf(job) / ReachOf(ReadAuto({"data.features=15"})), 0.2 / 2.5, 0.002);
+}
+
+TEST(ChooseSettings, TakesStepsOfATargetThatAreAsLongWithMomentum) {
+  const std::string squared = "loss = \"squared\"\n";
+  const auto far = ReadAutoTarget(squared, {kMillions, "training.momentum=auto"});
+  EXPECT_EQ(far.training.momentum, 0.8);
+  EXPECT_EQ(far.training.learning_rate, ReadAutoTarget(squared, {kMillions}).training.learning_rate);
 }
 
 TEST(ChooseSettings, ClipsAtHubersThresholdAndGoesAsFar) {
