@@ -143,7 +143,8 @@ class StoreCheck(ProgramTest):
         self.deposit("a")
         self.accept("a")
         body, = (self.folder / "d/party-1/deposits/bodies").iterdir()
-        body.write_bytes(body.read_bytes()[:-1] + b"x")
+        content = body.read_bytes()
+        body.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         self.fail_with(4, f"{body.name}: cannot be opened", "store", "check", "--config", "d/party-1/party.toml", "--study", "study.toml")
 
     def test_a_changed_deposit_is_right_but_for_what_was_changed(self):
