@@ -64,9 +64,7 @@ void SubtractMeans(const FeatureSpec& features, data::Matrix& x) {
   if (features.means.empty()) return;
   const auto count = static_cast<Eigen::Index>(features.means.size());
   Require(count == x.cols(), "SubtractMeans: a mean for each feature");
-  const Eigen::RowVectorXf means =
-      Eigen::Map<const Eigen::RowVectorXd>(features.means.data(), count).cast<float>();
-  x.rowwise() -= means;
+  x.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(features.means.data(), count).cast<float>();
   data::NormaliseRowsTo(x, features.row_norm);
 }
 

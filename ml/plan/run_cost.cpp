@@ -159,14 +159,6 @@ double FirstSeconds(const StepPlan& plan, std::int64_t rows) {
          (HasNarrowRows(plan) ? kSecondsPerFirstPackedElement : kSecondsPerFirstElement);
 }
 
-/// Of what was found of features with noise, before the first row is shared: taken into account in all of a
-/// party's own rows, all three at the same time.
-double StandardisingSeconds(const TrainingSettings& settings) {
-  if (!settings.standardisation) return 0;
-  const auto most = *std::max_element(settings.rows.begin(), settings.rows.end());
-  return static_cast<double>(most) * static_cast<double>(settings.features) * kSecondsPerClearElement;
-}
-
 /// Of the training of a party with a third of all rows on its own records, all three at the same time.
 double LocalSeconds(const StepPlan& plan) {
   if (!plan.settings.initialisation) return 0;
@@ -240,8 +232,7 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const auto& [checked, work] = start.before;
   const mpc::Cost before = SetUpCost(plan, ranks, {.before = {}, .deposits = start.deposits});
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps +
-                            StandardisingSeconds(settings) + FirstSeconds(plan, rows) + LocalSeconds(plan) +
-                            EpsilonSeconds(settings);
+                            FirstSeconds(plan, rows) + LocalSeconds(plan) + EpsilonSeconds(settings);
   return SecondsOf(checked.rounds(), MaxBytes(checked), work, link) +
          protocols::ExpectedSeconds(before, setting_up / link.speed, link) +
          static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing / link.speed, link);

@@ -199,19 +199,6 @@ TEST(PlannedRunSeconds, CountRowsThatArePutTogetherOfColumns) {
 }
 
 /// Of its rows each party reads, encodes and multiplies some in each of its own steps, and draws noise.
-TEST(PlannedRunSeconds, CountThatOwnRowsAreStandardised) {
-  TrainingSettings settings = testing_support::SmallSettings();
-  settings.sigma = 2;
-  settings.rows = {1'000, 2'000'000, 1'000};
-  settings.expected_batch = 100;
-  const double without = Computing(settings);
-  settings.standardisation = dp::GaussianReleases{.count = 1, .coordinates = settings.features, .sigma = 10};
-  const double seconds = Computing(settings) - without;
-  const auto elements = 2e6 * static_cast<double>(settings.features);  // of the party that has most
-  EXPECT_GT(seconds, elements * 5e-9);
-  EXPECT_LT(seconds, elements * 50e-9);
-}
-
 TEST(PlannedRunSeconds, CountThePartiesOwnTrainings) {
   TrainingSettings settings = testing_support::SmallSettings();
   settings.sigma = 2;
