@@ -194,11 +194,13 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
   if (Settings().ranges) all.figures["range_sigma"] = Settings().ranges->sigma;
   ml::TrainingStart start{.before = checks().part, .deposits = checks().deposits};
   if (job_.store.on) start.before.messages = Then(RequireSameNoiseCost(), start.before.messages);
+  std::optional<protocols::Form> chosen;
+  if (link) chosen = ml::PlannedForm(Settings(), *link, rank_count_);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (Settings().comparison && *Settings().comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
                    .cost = ml::PlannedRunCost(Settings(), form, rank_count_, start),
-                   .chosen = !link || ml::PlannedForm(Settings(), *link, rank_count_) == form,
+                   .chosen = !chosen || *chosen == form,
                    .step = ml::PlannedStepCost(Settings(), form, rank_count_)};
     if (link) run.seconds = ml::PlannedRunSeconds(Settings(), form, *link, rank_count_, start);
     all.forms.push_back(std::move(run));

