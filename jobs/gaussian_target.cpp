@@ -1,6 +1,6 @@
 #include "jobs/gaussian_target.h"
 
-#include "dp/accounting/accountant.h"
+#include "dp/accounting/calibration.h"
 #include "jobs/config/common_fields.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/plan/step_privacy.h"

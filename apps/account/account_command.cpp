@@ -16,6 +16,7 @@
 #include "base/files/output_file.h"
 #include "base/outward_text.h"
 #include "dp/accounting/any_accountant.h"
+#include "dp/accounting/calibration.h"
 #include "dp/record/json_number.h"
 #include "dp/record/record.h"
 #include "jobs/statement/bound_text.h"

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "base/error.h"
-#include "base/outward_text.h"
 #include "dp/accounting/best_of_trials.h"
 #include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
@@ -14,23 +12,8 @@
 namespace trefoil::dp {
 namespace {
 
-constexpr double kSmallestMultiplier = 0.01;
-constexpr double kLargestMultiplier = 1e7;
-constexpr double kCalibrationAccuracy = 1e-4;
-
 /// What bounds the relative error of LaplaceRdp.
 constexpr double kLaplaceRdpError = 1e-8;
-
-void CheckTarget(double target_epsilon) {
-  CheckParameter(target_epsilon > 0, "target epsilon", target_epsilon, "a number above 0");
-}
-
-[[noreturn]] void ThrowOutOfReach(double target_epsilon, double best) {
-  std::ostringstream text;
-  text << "target epsilon: found " << target_epsilon << ", expected at least " << DigitsAbove(best, 6)
-       << ", which is what a noise multiplier of " << kLargestMultiplier << " gives";
-  throw ConfigError(text.str());
-}
 
 }  // namespace
 
@@ -120,32 +103,6 @@ Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {
     return last.epsilon;
   });
   return {.epsilon = epsilon, .order = std::isfinite(epsilon) ? last.order : 0};
-}
-
-double SmallestNoiseMultiplier(double target_epsilon, const std::function<double(double)>& epsilon) {
-  CheckTarget(target_epsilon);
-  const auto meets = [&](double multiplier) {
-    const double value = epsilon(multiplier);
-    Require(!std::isnan(value), "SmallestNoiseMultiplier: epsilon is not a number");
-    return value <= target_epsilon;
-  };
-  double high = 1;
-  while (!meets(high)) {
-    if (high == kLargestMultiplier) ThrowOutOfReach(target_epsilon, epsilon(high));
-    high = std::min(2 * high, kLargestMultiplier);
-  }
-  double low = high / 2;
-  while (low > kSmallestMultiplier && meets(low)) {
-    high = low;
-    low /= 2;
-  }
-  low = std::max(low, kSmallestMultiplier);
-  if (high <= 2 * kSmallestMultiplier && meets(low)) return low;
-  while (high > low * (1 + kCalibrationAccuracy)) {
-    const double middle = std::sqrt(low * high);
-    (meets(middle) ? high : low) = middle;
-  }
-  return high;
 }
 
 }  // namespace trefoil::dp

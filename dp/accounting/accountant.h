@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -54,11 +53,5 @@ class RdpAccountant {
   double pure_ = 0;  ///< sum of the pure epsilons; infinity once something else was added
   std::map<std::pair<double, double>, std::vector<double>> curves_;  ///< by rate and multiplier
 };
-
-/// The smallest noise multiplier, to 1e-4 relative and never below 0.01, with epsilon(multiplier) <=
-/// target_epsilon; that holds for the returned value itself. `epsilon` falls with its argument and may be
-/// infinite. Throws: ConfigError where no multiplier up to 1e7 will do.
-[[nodiscard]] double SmallestNoiseMultiplier(double target_epsilon,
-                                             const std::function<double(double)>& epsilon);
 
 }  // namespace trefoil::dp

@@ -1,6 +1,7 @@
 #include "dp/accounting/any_accountant.h"
 
 #include "base/error.h"
+#include "dp/accounting/calibration.h"
 
 namespace trefoil::dp {
 namespace {

@@ -74,12 +74,13 @@ double LogMomentOfSum(const std::vector<Counted>& laws, double lambda) {
   return sum;
 }
 
-/// The argument, of a geometric sequence, that makes `value` least.
+/// The argument, of a geometric sequence, that makes `value` least, which falls before it and rises behind it.
 double Min(double from, double to, double factor, const std::function<double(double)>& value) {
   double best = from;
   double least = kInfinity;
   for (double x = from; x <= to; x *= factor) {
     const double at = value(x);
+    if (at > least) break;
     if (at < least) {
       least = at;
       best = x;

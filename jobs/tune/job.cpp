@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/secrets/random.h"
-#include "dp/accounting/accountant.h"
+#include "dp/accounting/calibration.h"
 #include "dp/laws/trial_law.h"
 #include "dp/mechanisms/truncated_poisson.h"
 #include "dp/record/event_json.h"

@@ -6,7 +6,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
-#include "dp/accounting/accountant.h"
+#include "dp/accounting/calibration.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "ml/on_shares/correct_counts.h"

@@ -40,7 +40,7 @@ constexpr double kSecondsPerMultiplyAdd = 0.24e-9;       // of ring products, tw
 constexpr double kPackedMultiplyAdds = 2.0 / 3;          // of these: of others' rows one component is zero
 constexpr double kSecondsPerMultipliedElement = 7e-9;    // beyond, at least: both products read it
 constexpr double kSecondsPerEpsilon = 0.12;              // of loss distributions, both adversaries
-constexpr double kEpsilonsOfCalibration = 8;             // which computes one adversary's, some sixteen times
+constexpr double kEpsilonsOfCalibration = 4;             // which computes one adversary's, some seven times
 constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
 // Of a party's own training, in double precision.
 constexpr double kSecondsPerLocalElement = 10e-9;  // of a batch: read, encoded, converted

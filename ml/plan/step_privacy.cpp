@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/outward_text.h"
+#include "dp/accounting/calibration.h"
 #include "dp/mechanisms/truncated_poisson.h"
 #include "ml/plan/step_ranges.h"
 

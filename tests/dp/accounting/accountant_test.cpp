@@ -161,16 +161,5 @@ TEST(RdpAccountant, RefusesWhatIsOutsideItsDomain) {
   EXPECT_EQ(accountant.Epsilon(1e-5).epsilon, 0);
 }
 
-TEST(Calibrate, RefusesWhatIsOutOfReachAndStopsAtItsFloor) {
-  EXPECT_THROW((void)SmallestNoiseMultiplier(1, [](double) { return kInfinity; }), ConfigError);
-  EXPECT_THROW((void)SmallestNoiseMultiplier(kNan, [](double) { return 0.0; }), ConfigError);
-  EXPECT_THROW((void)SmallestNoiseMultiplier(0, [](double) { return 0.0; }), ConfigError);
-  EXPECT_THROW((void)SmallestNoiseMultiplier(1, [](double) { return kNan; }), ContractError);
-  EXPECT_EQ(SmallestNoiseMultiplier(1, [](double) { return 0.0; }), 0.01);
-  const double above_floor = SmallestNoiseMultiplier(1, [](double sigma) { return 0.0101 / sigma; });
-  EXPECT_GE(above_floor, 0.0101);
-  EXPECT_LE(above_floor, 0.0101 * (1 + 1.1e-4));
-}
-
 }  // namespace
 }  // namespace trefoil::dp
