@@ -5,7 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <vector>
 
+#include "mpc/dcf/seed_hash.h"
 #include "protocols/comparison/leading_bit.h"
 
 namespace trefoil::protocols {
@@ -17,6 +20,7 @@ constexpr int kMeasurements = 4;
 constexpr int kRoundsAtOnce = 5;
 constexpr int kTransfers = 3;  // the first also opens the window of congestion control
 constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
+constexpr double kSecondsPerHashedBlock = 0.7e-9;  // alone, on the machine of all constants below
 constexpr double kSecondsPerPointBlock = 2e-9;
 constexpr double kSecondsPerKeyBlock = 3e-9;
 constexpr double kSecondsPerPath = 50e-9;  // from its parting from others to its end
@@ -47,16 +51,38 @@ double SecondsOfRound(mpc::Context& party) {
   return std::chrono::duration<double>(Clock::now() - start).count() / kRoundsAtOnce;
 }
 
-/// The largest of the three parties' numbers, at all of them.
-double Largest(mpc::Context& party, double own) {
-  net::Bytes bytes(sizeof(double));
-  std::memcpy(bytes.data(), &own, sizeof(double));
+/// Of hashing on this machine, as Link has it. The fastest of many short times: in others a thread had to
+/// wait.
+double OwnSlowness() {
+  constexpr std::size_t kBlocks = 1024;
+  constexpr int kTimes = 16;
+  const mpc::SeedHash hash(mpc::HashKey{});
+  const std::vector<mpc::Block> in(kBlocks);
+  std::vector<mpc::Block> out(kBlocks);
+  double seconds = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < kTimes; ++k) {
+    const auto start = Clock::now();
+    hash.Hash(in, out);
+    seconds = std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return seconds / (kBlocks * kSecondsPerHashedBlock);
+}
+
+constexpr std::size_t kFigures = 3;
+using LinkFigures = std::array<double, kFigures>;
+
+/// The largest of the three parties' numbers, each, at all of them.
+LinkFigures Largest(mpc::Context& party, const LinkFigures& own) {
+  net::Bytes bytes(sizeof(LinkFigures));
+  std::memcpy(bytes.data(), own.data(), sizeof(LinkFigures));
   for (const int peer : {party.next(), party.previous()}) party.transport().Send(peer, bytes);
-  double largest = own;
+  LinkFigures largest = own;
   for (const int peer : {party.next(), party.previous()}) {
-    double theirs = 0;
-    std::memcpy(&theirs, party.transport().Receive(peer, sizeof(double)).data(), sizeof(double));
-    if (std::isfinite(theirs)) largest = std::max(largest, theirs);
+    LinkFigures theirs{};
+    std::memcpy(theirs.data(), party.transport().Receive(peer, sizeof(LinkFigures)).data(),
+                sizeof(LinkFigures));
+    for (std::size_t k = 0; k < kFigures; ++k)
+      if (std::isfinite(theirs[k])) largest[k] = std::max(largest[k], theirs[k]);
   }
   return largest;
 }
@@ -77,31 +103,36 @@ Link MeasureLink(mpc::Context& party) {
   const double round = rounds[1];
   double bulk = SecondsOfExchange(party, kProbeBytes);
   for (int k = 1; k < kTransfers; ++k) bulk = std::min(bulk, SecondsOfExchange(party, kProbeBytes));
-  const double message = Largest(party, round);
-  const double transfer = Largest(party, std::max(bulk - round, 1e-6));
-  return {.message_seconds = message, .bytes_per_second = 2 * static_cast<double>(kProbeBytes) / transfer};
+  const auto [message, transfer, slowness] =
+      Largest(party, {round, std::max(bulk - round, 1e-6), OwnSlowness()});
+  return {.message_seconds = message,
+          .bytes_per_second = 2 * static_cast<double>(kProbeBytes) / transfer,
+          .slowness = slowness};
 }
 
 mpc::Cost MeasureLinkCost() {
   mpc::Cost cost;
   for (int k = 0; k < kMeasurements * kRoundsAtOnce; ++k) cost = Then(cost, mpc::Cost::EachToPrevious(0));
   for (int k = 0; k < kTransfers; ++k) cost = Then(cost, ExchangeCost(kProbeBytes));
-  return Then(Then(cost, ExchangeCost(sizeof(double))), ExchangeCost(sizeof(double)));
+  return Then(cost, ExchangeCost(sizeof(LinkFigures)));
 }
 
 double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link) {
   double most = 0;
   for (std::size_t party = 0; party < net::kParties; ++party)
     most = std::max(most, static_cast<double>(cost.bytes_sent()[party] + cost.bytes_offline()[party]));
-  return cost.rounds() * link.message_seconds + most / link.bytes_per_second + compute_seconds;
+  return cost.rounds() * link.message_seconds + most / link.bytes_per_second +
+         compute_seconds * link.slowness;
 }
 
 double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width) {
   const double keys = static_cast<double>(count);
   const double points = keys * static_cast<double>(thresholds);
   if (form == Form::kBulk) return points * kSecondsPerTreeComparison * width / 64;
-  const double own = thresholds > 1 ? kOwnShare : 1;
-  return (2 * own * points * kSecondsPerPointBlock + 6 * keys * kSecondsPerKeyBlock) * (width - 1);
+  const bool several = thresholds > 1;
+  const double read = (several ? kOwnShare : 1) * points * (width - 1);
+  return 2 * read * kSecondsPerPointBlock + (several ? points * kSecondsPerPath : 0) +
+         6 * keys * kSecondsPerKeyBlock * (width - 1);
 }
 
 double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int width) {

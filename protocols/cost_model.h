@@ -11,24 +11,28 @@ namespace trefoil::protocols {
 struct Link {
   double message_seconds = 0;  ///< of an empty message, one way
   double bytes_per_second = 1;
-  /// Of the machines at its ends, as a multiple of that of docs/reference/performance.md: for planned times. A
-  /// run does not measure it, so that the choice of a form does not depend on it.
+  /// How many times longer hashing takes at the slowest of the three than on the machine whose constants
+  /// ComparisonSeconds and its like have: for the choice of a form. Planned times know nothing of it.
+  double slowness = 1;
+  /// Of the machines at its ends, as a multiple of that of docs/reference/performance.md: for planned times,
+  /// on which no form's choice depends. A run does not measure it.
   double speed = 1;
 };
 
-/// Measures the slowest of this party's links and agrees on the slowest of all, so that every party has the
-/// same figures. Cost: 25 rounds, 6 MiB and 32 bytes from each party, once a session.
+/// Measures the slowest of this party's links, and how fast this machine hashes, and agrees on the slowest of
+/// all, so that every party has the same figures. Cost: 24 rounds, 6 MiB and 48 bytes from each party, once a
+/// session.
 [[nodiscard]] Link MeasureLink(mpc::Context& party);
 [[nodiscard]] mpc::Cost MeasureLinkCost();
 
 /// Seconds that an operation is expected to take where it is run time after time: its rounds, the bytes of
 /// the party that sends most, offline ones included (they are sent ahead, but take their share of link and
-/// processors), and `compute_seconds`, whatever the link's speed. For comparing forms.
+/// processors), and `compute_seconds` as often as the link's slowness says. For comparing forms.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants
-/// measured once (docs/reference/performance.md): 2 AES blocks a bit and point, half where points share their
-/// prefixes, and 6 a bit and key; or the carry tree's words.
+/// measured once (docs/reference/performance.md): 2 AES blocks a bit and point and 6 a bit and key, of several
+/// thresholds half of the points' and where each point's path parts from others; or the carry tree's words.
 [[nodiscard]] double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width);
 
 /// The same of finding which of `places` powers of two a value's leading bit is: a comparison with each, of

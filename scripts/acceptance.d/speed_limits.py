@@ -9,7 +9,7 @@ Limits in milliseconds are for two cores of an EPYC with AVX-512, whose multipli
 the turns' peaks is another, those of loopback and lan are as much longer or shorter. Of each operation the turn counts whose
 median is the shortest, and the most bytes of any. A line an operation. A step takes sustained, what it is dealt included, at most
 1.4 times its limit, and a noisy sum, noise included, its own. Where there are two forms both are measured beside what was chosen,
-and no turn may have chosen one whose shortest median is more than a fifth longer than the other's.
+and no turn may have chosen one whose shortest sustained time, which the choice is made by, is more than a fifth longer than the other's.
 Exit code: 0; 1 if one is beyond its limit; 2 usage; else that of a bench that failed.
 """
 import argparse
@@ -32,12 +32,12 @@ class Work:
     most_bytes: dict = dataclasses.field(default_factory=dict)  # online, of a party, by form; none: any number
     sustained: bool = False
     sustained_limit: float = 0  # milliseconds; 0: none
-    forms: bool = False  # whether there are two forms
+    forms: bool = False  # whether there are two forms; then sustained, too
 
     def options(self, profile, form):
         reps = min(self.reps, 10) if profile == "wan" else self.reps
         size = "--shape" if "x" in self.size else "--sizes"
-        sustained = ["--sustained", str(2 * reps)] if self.sustained and form == "auto" else []
+        sustained = ["--sustained", str(2 * reps)] if self.sustained else []
         return ["--ops", self.op, size, self.size, "--reps", str(reps), "--form", form, *sustained]
 
 
@@ -56,7 +56,7 @@ WORKS = [
 ]
 SUMS = [Work("noisy_sum", "1000000", 10, {"loopback": 60}, sustained=True, sustained_limit=300)]
 SUSTAINED = 1.4  # times the limit of a step
-SLOWER = 1.2  # times the other form: what medians of the same form differ by from turn to turn
+SLOWER = 1.2  # times the other form: what times of the same form differ by from turn to turn
 
 
 def measured(chosen, work, turn, form):
@@ -75,10 +75,10 @@ def measured(chosen, work, turn, form):
 
 def choice_of(results, of_forms):
     """What is said of the forms that were chosen, and whether none was the slower one. `of_forms`: each form's results of each turn."""
-    shortest = {form: min(each["seconds"]["median"] for each in found) for form, found in of_forms.items()}
-    best = min(shortest.values())
-    right = all(shortest[each["form"]] <= SLOWER * best for each in results)
-    times = ", ".join(f"{form} {1000 * seconds:.2f}" for form, seconds in shortest.items())
+    online = {form: min(each["seconds"]["median"] for each in found) for form, found in of_forms.items()}
+    sustained = {form: min(each["seconds_sustained"] for each in found) for form, found in of_forms.items()}
+    right = all(sustained[each["form"]] <= SLOWER * min(sustained.values()) for each in results)
+    times = ", ".join(f"{form} {1000 * online[form]:.2f} and sustained {1000 * sustained[form]:.2f}" for form in of_forms)
     return f" ({times}; chosen {' '.join(each['form'] for each in results)}{'' if right else ': THE SLOWER ONE'})", right
 
 

@@ -39,13 +39,18 @@ TEST(LinkTrace, SeesEveryByteButHowFastALinkWasMeasuredToBe) {
   const auto trace = [](double measured, double number, net::Lane lane) {
     LinkTrace link;
     link.Add(0, 1, net::Bytes(std::size_t{1} << 20));
-    for (int k = 0; k < 2; ++k) link.Add(0, 2, BytesOf(measured));
+    net::Bytes figures;
+    for (int k = 0; k < 3; ++k) {
+      const net::Bytes one = BytesOf(measured);
+      figures.insert(figures.end(), one.begin(), one.end());
+    }
+    link.Add(0, 2, figures);
     link.Add(lane, 3, BytesOf(number));
     return link.Take();
   };
   const auto one = trace(0.5, 3, 0);
-  EXPECT_EQ(one.at("frames"), 4);
-  EXPECT_EQ(one.at("bytes"), 4 * 39 + (1 << 20) + 24);
+  EXPECT_EQ(one.at("frames"), 3);
+  EXPECT_EQ(one.at("bytes"), 3 * 39 + (1 << 20) + 4 * 8);
   EXPECT_EQ(one, trace(0.25, 3, 0));
   EXPECT_NE(one, trace(0.5, 4, 0));
   EXPECT_NE(one, trace(0.5, 3, 1));

@@ -9,10 +9,10 @@
 namespace trefoil::goldens {
 namespace {
 
-// What protocols::MeasureLink sends to see how fast a link is, zeros; and how many times it says, in 8 bytes,
-// what it has measured behind them. These numbers are of the machine, and count as zeros here.
+// What protocols::MeasureLink sends to see how fast a link is, zeros, and the three figures behind them, of
+// what it has measured. These are of the machine, and count as zeros here.
 constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
-constexpr int kMeasuredNumbers = 2;
+constexpr std::size_t kMeasuredBytes = 3 * sizeof(double);
 
 std::string_view TextOf(const std::byte* bytes, std::size_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
@@ -28,9 +28,9 @@ bool IsProbe(const net::Bytes& payload) {
 void LinkTrace::Add(net::Lane lane, std::uint32_t depth, net::Bytes payload) {
   OfLane& of_lane = lanes_[lane];
   if (IsProbe(payload)) {
-    of_lane.measured = kMeasuredNumbers;
-  } else if (of_lane.measured > 0 && payload.size() == sizeof(double)) {
-    --of_lane.measured;
+    of_lane.measured = true;
+  } else if (of_lane.measured && payload.size() == kMeasuredBytes) {
+    of_lane.measured = false;
     std::fill(payload.begin(), payload.end(), std::byte{0});
   }
   const auto head =

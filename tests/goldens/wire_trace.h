@@ -27,7 +27,7 @@ class LinkTrace {
   struct OfLane {
     Sha256 hash;
     std::uint64_t frames = 0;
-    int measured = 0;  // numbers to come that say how long the link took
+    bool measured = false;  // figures are to come that say how long the link took
   };
 
   std::map<net::Lane, OfLane> lanes_;

@@ -1,5 +1,6 @@
 #include "protocols/cost_model.h"
 
+#include "protocols/functions/clip_factor.h"
 #include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/protocol_test.h"
 
@@ -18,14 +19,16 @@ TEST(MeasureLink, GivesEveryPartyTheSameFiguresAtItsDeclaredCost) {
   for (const auto& part : parts) {
     EXPECT_EQ(part.second.message_seconds, parts[0].second.message_seconds);
     EXPECT_EQ(part.second.bytes_per_second, parts[0].second.bytes_per_second);
+    EXPECT_EQ(part.second.slowness, parts[0].second.slowness);
+    EXPECT_GT(part.second.slowness, 0);
   }
 }
 
 TEST(ExpectedSeconds, CountsRoundsTheMostBytesAndComputation) {
   const mpc::Cost cost =
       Then(mpc::Cost::Offline({{2, 1, 3000}}), mpc::Cost::Round({{0, 1, 500}, {1, 0, 1000}}));
-  EXPECT_DOUBLE_EQ(ExpectedSeconds(cost, 0.5, {.message_seconds = 0.25, .bytes_per_second = 1000}),
-                   0.25 + 3 + 0.5);
+  const Link link{.message_seconds = 0.25, .bytes_per_second = 1000, .slowness = 3};
+  EXPECT_DOUBLE_EQ(ExpectedSeconds(cost, 0.5, link), 0.25 + 3 + 1.5);
 }
 
 TEST(ExpectedSeconds, PrefersFewRoundsWhereLatencyIsLong) {
@@ -36,6 +39,21 @@ TEST(ExpectedSeconds, PrefersFewRoundsWhereLatencyIsLong) {
   const Link far{.message_seconds = 20e-3, .bytes_per_second = 12.5e6};
   EXPECT_LT(seconds(Form::kBulk, near), seconds(Form::kLatency, near));
   EXPECT_LT(seconds(Form::kLatency, far), seconds(Form::kBulk, far));
+}
+
+TEST(ExpectedSeconds, PrefersLittleHashingWhereItIsSlow) {
+  constexpr int kBits = 26;
+  constexpr mpc::Index kCount = 128;
+  const auto seconds = [](Form form, const Link& link) {
+    const ClipTable table = MakeClipTable(0.5, 20.2, kBits, form);
+    const auto thresholds = static_cast<std::int64_t>(table.pieces.thresholds.size());
+    return ExpectedSeconds(ClipFactorCost(table, kCount),
+                           ComparisonSeconds(form, kCount, thresholds, table.pieces.width), link);
+  };
+  const Link fast{.message_seconds = 60e-6, .bytes_per_second = 1.5e9, .slowness = 0.6};
+  const Link slow{.message_seconds = 60e-6, .bytes_per_second = 1.5e9, .slowness = 1.5};
+  EXPECT_LT(seconds(Form::kLatency, fast), seconds(Form::kBulk, fast));
+  EXPECT_LT(seconds(Form::kBulk, slow), seconds(Form::kLatency, slow));
 }
 
 }  // namespace

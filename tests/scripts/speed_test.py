@@ -43,6 +43,18 @@ class Limits(unittest.TestCase):
                     found = result("latency", 154_492, milliseconds=milliseconds)
                     self.assertEqual(self.is_within(step, found, slowness=slowness), right)
 
+    def test_refuse_a_form_that_takes_a_third_longer_in_a_row(self):
+        def choice(chosen, latency, bulk):
+            results = [result(form, 1) for form in chosen]
+            times = {"latency": [result("latency", 1, milliseconds=latency)], "bulk": [result("bulk", 1, milliseconds=bulk)]}
+            for of_form in times.values():
+                of_form[0]["seconds"]["median"] = 1  # by which nothing is chosen
+            return speed_limits.choice_of(results, times)[1]
+
+        self.assertTrue(choice(["latency", "latency"], latency=3, bulk=4))
+        self.assertTrue(choice(["bulk", "latency"], latency=3.9, bulk=4))
+        self.assertFalse(choice(["latency", "bulk"], latency=3, bulk=4))
+
 
 class CheckBench(unittest.TestCase):
     # Rounds and bytes of what has a budget.
