@@ -40,21 +40,22 @@ class Deploy(unittest.TestCase):
         """An MPIJob knows no exit codes, so it tries nothing again; the Slurm file tries what may pass, and stops for all else."""
         batch = self.read("deploy/slurm/party.sbatch")
         retried = self.codes(r"case \$code in\n +(.*)\) ;;", "deploy/slurm/party.sbatch")
-        self.assertEqual(retried, {3, 6, 137})
+        self.assertEqual(retried, {3, 6, 137, 205})
         self.assertIn('    *) exit "$code" ;;', batch)
         self.assertTrue(retried.isdisjoint(NEEDS_A_PERSON | TOLD_TO_STOP))
         manifest = self.read("deploy/kubernetes/party-ranks.yaml")
         self.assertIn("\n    backoffLimit: 0\n", manifest)
         self.assertRegex(manifest, r"fsGroup: 10001\n\s+fsGroupChangePolicy: OnRootMismatch")
+        self.assertRegex(batch, r"odls_base_sigkill_timeout 3 ")  # each failure takes four times as long
+        self.assertRegex(manifest, r"odls_base_sigkill_timeout\W+60")  # a step has to fit into it
         for text in (batch, manifest):
-            self.assertRegex(text, r"odls_base_sigkill_timeout\W+60")
             self.assertRegex(text, r'--mca,? btl_tcp_if_include,? \S+ --mca,? oob_tcp_if_include,? ')
             self.assertNotIn("--again", text)
             self.assertRegex(text, r"# A job that has no checkpoints \(training\.checkpoint_every; .*\) is refused with --resume:")
 
     def test_the_slurm_file_tries_again_until_a_code_needs_a_person(self):
         """With an mpirun that ends with one code after the other, and a sleep that does not."""
-        for codes, tries in (([3, 6, 137, 0], 4), ([3, 5, 0], 2), ([2, 0], 1)):
+        for codes, tries in (([3, 6, 137, 205, 0], 5), ([3, 5, 0], 2), ([2, 0], 1)):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder)
                 (path / "codes").write_text("".join(f"{code}\n" for code in codes))
@@ -64,6 +65,8 @@ class Deploy(unittest.TestCase):
                 self.assertEqual(len(calls), tries)
                 self.assertRegex(calls[0], r"^-q -np 4 .* btl_tcp_if_include 10.1.0.0/16 .* trefoil run .* --resume --threads 16$")
                 self.assertEqual((path / "trefoil-7.log").stat().st_mode & 0o777, 0o600)
+                said = re.findall(r"(?m)^mpirun has ended with code (\d+)$", (path / "trefoil-7.log").read_text())
+                self.assertEqual(said, [str(code) for code in codes[:tries]])
 
     def test_the_slurm_file_tries_once_what_cannot_be_resumed(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -81,18 +84,28 @@ class Deploy(unittest.TestCase):
                  "TREFOIL_NETWORK": "10.1.0.0/16", "PATH": f"{path}:{os.environ['PATH']}", **dict(more)}
         return subprocess.Popen(["sh", PROJECT / "deploy/slurm/party.sbatch"], cwd=path, env={**os.environ, **slurm})
 
-    def test_the_slurm_file_passes_a_stop_on_and_waits_for_the_party(self):
+    def check_a_stop_of_the_slurm_file(self, mpirun, ends):
         """Whatever mpirun ends with then, here 9, the code is that of a stop."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
-            party = self.start_slurm_file(path, "trap 'echo stopped >>ends; exit 9' TERM; echo >ready; while true; do /bin/sleep 0.05; done")
+            (path / "trefoil").write_text("#!/bin/sh\ntrap 'echo rank 0 >>ends; exit' TERM\n"
+                                          "echo >ready; while true; do /bin/sleep 0.05; done\n")
+            (path / "trefoil").chmod(0o755)
+            party = self.start_slurm_file(path, f"trap 'echo mpirun >>ends; exit 9' TERM; {mpirun}")
             deadline = time.monotonic() + 60
             while not (path / "ready").exists():
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.02)
             party.send_signal(signal.SIGTERM)
             self.assertEqual(party.wait(timeout=60), 143)
-            self.assertEqual((path / "ends").read_text(), "stopped\n")
+            self.assertEqual((path / "ends").read_text(), ends)
+
+    def test_the_slurm_file_stops_rank_0_and_waits_for_the_party(self):
+        """Not mpirun, which would end a step after its time-out."""
+        self.check_a_stop_of_the_slurm_file("trefoil; /bin/sleep 0.2; echo the party >>ends; exit 9", "rank 0\nthe party\n")
+
+    def test_the_slurm_file_stops_an_mpirun_that_has_no_rank_yet(self):
+        self.check_a_stop_of_the_slurm_file("echo >ready; while true; do /bin/sleep 0.05; done", "mpirun\n")
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
