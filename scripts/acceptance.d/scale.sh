@@ -10,6 +10,7 @@ CHECKS=(
   "plan: planned at the speed that loopback's runs have in the mean 0.75 to 1.33 of the time, with two ranks, of wide batches, and of the jobs of configs/, on loopback, LAN and WAN"
   "first-step: of these batches, with one and two ranks: a first step takes no longer than three later ones"
   "kills: kill -9 of a rank, in network namespaces on a LAN, at start, dealing, a step, a checkpoint and the release: the others end with 3 and name it, the run goes on"
+  "slurm: three parties of two nodes under Slurm: goes on from a checkpoint after a killed rank, and after a stop (143) and a new submission; one model"
 )
 
 # Rank 0 reads and hashes all rows once, which is not to count as much as steps do.
@@ -219,5 +220,21 @@ check_kills() {
   echo "$output"
   grep -q "^Ran [1-9]" <<<"$output" || status=1
   measured "the kills of tests/apps/ranks_test.py took $((SECONDS - begin)) s"
+  return "$status"
+}
+
+check_slurm() {
+  local command folder status=0 begin=$SECONDS
+  [ "$(id -u)" -eq 0 ] || skip "namespaces need root"
+  for command in slurmctld slurmd munged; do
+    [ -x "/usr/sbin/$command" ] || skip "there is no $command: apt-get install slurm-wlm munge"
+  done
+  scripts/setup --mpi && scripts/build release trefoil || return
+  folder=$(mktemp -d) && chmod 755 "$folder" || return
+  unshare --net --pid --fork --kill-child --mount-proc \
+    "$helpers/slurm_parties.sh" build/bin/trefoil "$folder" || status=$?
+  tail -n 100 "$folder"/party-?/trefoil-*.log "$folder"/*.log
+  rm -rf "$folder"
+  measured "$(slurmctld -V), $((SECONDS - begin)) s"
   return "$status"
 }
