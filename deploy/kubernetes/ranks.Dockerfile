@@ -9,9 +9,10 @@ RUN scripts/setup --mpi --images && apt-get install -y -q --no-install-recommend
 COPY . .
 RUN cmake --preset release -DTREFOIL_TESTS=OFF -DTREFOIL_MPI=ON -DTREFOIL_IMAGES=ON && cmake --build --preset release --target trefoil && \
     strip build/bin/trefoil && install build/bin/trefoil /usr/local/bin/trefoil && rm -rf /src/*
-# ssh goes by the home folder and the shell that /etc/passwd has. The operator mounts one key for all pods of the job in
-# ~/.ssh; it serves as every pod's host key, too, so that known hosts are those that have it.
-RUN useradd --system --uid 10001 --create-home --shell /bin/sh trefoil && \
+# ssh goes by the home folder, the shell and the group that /etc/passwd has, and fails where it runs in another group.
+# The operator mounts one key for all pods of the job in ~/.ssh; it serves as every pod's host key, too, so that known
+# hosts are those that have it.
+RUN groupadd --gid 10001 trefoil && useradd --uid 10001 --gid 10001 --create-home --shell /bin/sh trefoil && \
     printf '%s\n' 'Port 2222' 'HostKey /home/trefoil/.ssh/id_rsa' 'PidFile none' 'StrictModes no' 'UsePAM no' \
       'PasswordAuthentication no' >/home/trefoil/.sshd_config && \
     printf '%s\n' '#!/bin/sh' "printf '* '; exec cat /home/trefoil/.ssh/id_rsa.pub" >/usr/local/bin/ranks-known-hosts && \

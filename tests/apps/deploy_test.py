@@ -53,6 +53,14 @@ class Deploy(unittest.TestCase):
             self.assertNotIn("--again", text)
             self.assertRegex(text, r"# A job that has no checkpoints \(training\.checkpoint_every; .*\) is refused with --resume:")
 
+    def test_the_pods_of_many_machines_have_the_user_and_group_of_their_image(self):
+        """ssh takes the group of /etc/passwd, which a pod that runs in another one may not."""
+        user = re.search(r"groupadd --gid (\d+) trefoil && useradd --uid (\d+) --gid (\d+) ",
+                         self.read("deploy/kubernetes/ranks.Dockerfile"))
+        pods = re.search(r"runAsUser: (\d+)\n +runAsGroup: (\d+)\n", self.read("deploy/kubernetes/party-ranks.yaml"))
+        self.assertIsNotNone(user)
+        self.assertEqual(user.groups(), (pods[2], pods[1], pods[2]))
+
     def test_the_slurm_file_tries_again_until_a_code_needs_a_person(self):
         """With an mpirun that ends with one code after the other, and a sleep that does not."""
         for codes, tries in (([3, 6, 137, 205, 0], 5), ([3, 5, 0], 2), ([2, 0], 1)):
