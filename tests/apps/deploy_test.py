@@ -46,9 +46,8 @@ class Deploy(unittest.TestCase):
         manifest = self.read("deploy/kubernetes/party-ranks.yaml")
         self.assertIn("\n    backoffLimit: 0\n", manifest)
         self.assertRegex(manifest, r"fsGroup: 10001\n\s+fsGroupChangePolicy: OnRootMismatch")
-        self.assertRegex(batch, r"odls_base_sigkill_timeout 3 ")  # each failure takes four times as long
-        self.assertRegex(manifest, r"odls_base_sigkill_timeout\W+60")  # a step has to fit into it
         for text in (batch, manifest):
+            self.assertRegex(text, r"odls_base_sigkill_timeout\W+3\b")  # each failure takes four times as long
             self.assertRegex(text, r'--mca,? btl_tcp_if_include,? \S+ --mca,? oob_tcp_if_include,? ')
             self.assertNotIn("--again", text)
             self.assertRegex(text, r"# A job that has no checkpoints \(training\.checkpoint_every; .*\) is refused with --resume:")
