@@ -158,6 +158,20 @@ bool UpdateFits(const StepPlan& plan, double sigma, int roundings) {
   RangeError("the noisy gradient times the learning rate", remedy);
 }
 
+/// Of a learning rate that is not from expected_batch 2^from to below expected_batch 2^to.
+[[noreturn]] void RateError(const TrainingSettings& settings, int from, int to) {
+  std::string keys = "training.expected_batch";
+  if (settings.row_fraction_bits) keys += ", features.fraction_bits";
+  if (settings.error_fraction_bits) keys += ", training.error_fraction_bits";
+  if (settings.momentum > 0) keys += ", training.momentum";
+  if (const auto last = keys.rfind(", "); last != std::string::npos) keys.replace(last, 2, " and ");
+  std::ostringstream text;
+  text << "training.learning_rate: found " << settings.learning_rate << ", expected at least "
+       << std::ldexp(settings.expected_batch, from) << " and below "
+       << std::ldexp(settings.expected_batch, to) << " with this " << keys;
+  throw ConfigError(text.str());
+}
+
 }  // namespace
 
 int RowNormBits(const dp::LinearContribution& example) {
@@ -221,12 +235,9 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
                 .exponent = bits - exponent};
   const int shift = UpdateShift(plan, size);
   const int min_shift = plan.settings.momentum > 0 ? kMomentumBits : 1;
-  if (shift < min_shift || shift > kRangeBits) {
-    std::ostringstream text;
-    text << "training.learning_rate: found " << plan.settings.learning_rate
-         << ", which is out of range for training.expected_batch";
-    throw ConfigError(text.str());
-  }
+  if (shift < min_shift || shift > kRangeBits)
+    RateError(plan.settings, shift + exponent - octaves - kRangeBits - 1,
+              shift + exponent - octaves - min_shift);
   return size;
 }
 

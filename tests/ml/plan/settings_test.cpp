@@ -88,8 +88,16 @@ TEST(CheckDomains, TakesRowBitsOfRowsOfThePartiesOwn) {
     s.rows = {s.rows[0], 0, 0};
   });
   refused([](TrainingSettings& s) { s.clipping = Clipping::kPublished; });
+  const auto in_columns = [](TrainingSettings& s) {
+    s.sampling = Sampling::kPublic;
+    s.rows = {120, 0, 0};
+    s.vertical = VerticalSettings{.features = {1, 2, 3}, .label_party = 1};
+  };
+  refused(in_columns);
   settings.row_fraction_bits.reset();
   EXPECT_EQ(RowFractionBits(settings), 16);
+  in_columns(settings);
+  EXPECT_NO_THROW(CheckDomains(settings));
 }
 
 TEST(CheckDomains, TakesErrorBitsWhereErrorsOfThePartiesOwnRowsAreClippedAtAFixedClip) {

@@ -23,6 +23,7 @@ namespace trefoil::ml {
 namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+using testing::EndsWith;
 
 TEST(MakeStepPlan, ChargesTheRoundingOfTheErrorsToTheSensitivity) {
   const StepPlan plan = MakeStepPlan(MnistSettings());
@@ -202,6 +203,47 @@ TEST(MakeStepPlan, RefusesAMomentumWhoseVelocityCanLeaveTheRing) {
   EXPECT_NO_THROW((void)MakeStepPlan(settings));
   settings.momentum = 0.99999;
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(MakeStepPlan, NamesARatesEndsAndAllThatTheyFollowFrom) {
+  TrainingSettings settings = SmallSettings();
+  const auto refusal = [&](double rate) {
+    settings.learning_rate = rate;
+    return ErrorText<ConfigError>([&] { (void)MakeStepPlan(settings); });
+  };
+  const auto ends = [&] {
+    const std::string text = refusal(1e30);
+    const std::string least = "training.learning_rate: found 1e+30, expected at least ";
+    EXPECT_EQ(text.rfind(least, 0), 0U) << text;
+    const std::string most = " and below ";
+    return std::pair(std::stod(text.substr(least.size())),
+                     std::stod(text.substr(text.find(most) + most.size())));
+  };
+  const auto expect_no_others = [&] {
+    const auto [least, most] = ends();
+    settings.learning_rate = least * 1.001;
+    EXPECT_NO_THROW((void)MakeStepPlan(settings));
+    settings.learning_rate = most * 0.999;
+    EXPECT_NO_THROW((void)MakeStepPlan(settings));
+    EXPECT_NE(refusal(least * 0.999).find(" with this training.expected_batch"), std::string::npos);
+    EXPECT_NE(refusal(most * 1.001).find(" with this training.expected_batch"), std::string::npos);
+    return most;
+  };
+  const double still = expect_no_others();
+  EXPECT_THAT(refusal(1e30), EndsWith(" with this training.expected_batch"));
+  settings.momentum = 0.9;
+  const double moving = expect_no_others();
+  EXPECT_LT(moving, still);
+  EXPECT_THAT(refusal(1e30), EndsWith(" with this training.expected_batch and training.momentum"));
+  settings.row_fraction_bits = 8;
+  settings.error_fraction_bits = 8;
+  EXPECT_LT(expect_no_others(), moving);
+  EXPECT_THAT(refusal(1e30), EndsWith(" with this training.expected_batch, features.fraction_bits, "
+                                      "training.error_fraction_bits and training.momentum"));
+  settings.momentum = 0;
+  settings.adaptive.emplace();
+  settings.error_fraction_bits.reset();
+  (void)expect_no_others();
 }
 
 /// Rows that a gradient sum of `rows` records' clips takes; noise aside.
