@@ -3,13 +3,14 @@
 
 Usage: defaults.py BUILD DATA WORK OUT.csv [--sets SET ...]
 
-BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist, WORK the folders reviews/imdb and, by
-plain_rows.py, rows/mnist-hog and rows/imdb. MNIST (gradient directions), IMDb and the tables of large_tables.py are trained by
-plain_training.py, the others by clear_training. MNIST, IMDb and Adult have their own test records. Of tables every fifth of the
-shuffled rows is held back; below 500 rows each fifth in turn, so that a score is over all rows: accuracy, of targets the mean R² of
-the parts. A score is the median of eleven trainings (of each part), which differ by their noise and, by clear_training, by their
-batches. Jobs are those of PROVIDED and, on all deposits together, configs/heart.toml; of the other tables `init-job --yes` drafts
-them from the first four fifths. All are for epsilon 1 and 3 against an outsider, with linear models.
+BUILD has trefoil and clear_training, DATA the folders tables, heart, adult and mnist, WORK the folders reviews/imdb and
+images/cifar10 and, by plain_rows.py, rows/JOB of MNIST (gradient directions), IMDb and CIFAR-10 (scattering, projected to fewer
+columns). These three and the tables of large_tables.py are trained by plain_training.py, the others by clear_training. These three
+and Adult have their own test records. Of tables every fifth of the shuffled rows is held back; below 500 rows each fifth in turn, so
+that a score is over all rows: accuracy, of targets the mean R² of the parts. A score is the median of eleven trainings (of each
+part), which differ by their noise and, by clear_training, by their batches. Jobs are those of PROVIDED and, on all deposits together,
+configs/heart.toml; of the other tables `init-job --yes` drafts them from the first four fifths. All are for epsilon 1 and 3 against
+an outsider, with linear models.
 
 The grid, 30 settings: RATES times CLIPS times the rule's learning rate and clip for the steps and momentum of WALKS. The batch is
 the rule's, and none of the settings is the rule's own.
@@ -48,8 +49,8 @@ AUTO = ('training.steps="auto"', 'training.expected_batch="auto"', 'training.max
         'training.learning_rate="auto"', 'training.schedule="linear"', 'training.momentum="auto"', 'privacy.clip="auto"',
         'privacy.accountant="pld"', 'privacy.sampling="owner-poisson"', 'privacy.against="outsider"')
 BY_RULE = {}  # jobs by what they were made of
-PROVIDED = {"adult": "adult", "mnist": "mnist-hog", "imdb": "imdb"}  # jobs of configs
-MADE = {"imdb": "reviews/imdb"}  # records in WORK; those of the others are in DATA
+PROVIDED = {"adult": "adult", "mnist": "mnist-hog", "imdb": "imdb", "cifar": "cifar-scatter"}  # jobs of configs
+MADE = {"imdb": "reviews/imdb", "cifar": "images/cifar10"}  # records in WORK; those of the others are in DATA
 TABLES = ("pima-indians-diabetes", "german", "ionosphere", "banknote_authentication", "abalone", "winequality-red")
 OF_SCIKIT = ("iris", "wine", "breast_cancer", "digits", "diabetes")
 SETS = (*large_tables.TABLES, *OF_SCIKIT, *TABLES, "heart", *PROVIDED)
