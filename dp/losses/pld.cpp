@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "dp/accounting/composition.h"
 #include "dp/accounting/infinity.h"
+#include "dp/losses/composition.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {

@@ -1,4 +1,4 @@
-#include "dp/accounting/composition.h"
+#include "dp/losses/composition.h"
 
 #include <gtest/gtest.h>
 
