@@ -101,13 +101,17 @@ def accuracy_of(options, out):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["accuracy"]
 
 
-def measures(options, out):
-    """Epsilon, accuracy unless any will do, party 0's seconds, and of each rank the bytes that each party sent and the
-    middle one of the three parties' processor seconds: what one does by the way, as the first to touch memory, is none of
-    its steps."""
+def figures_in(out):
+    """Party 0's summary, and of each rank the bytes that each party sent and the middle one of the three parties' processor
+    seconds: what one does by the way, as the first to touch memory, is none of its steps."""
     summary = json.loads((out / "party-0/out/summary.json").read_text())
     parties = [lanes_of(out / f"party-{party}") for party in range(3)]
-    lanes = [([sent for sent, _ in of_rank], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
+    return summary, [([sent for sent, _ in of_rank], sorted(seconds for _, seconds in of_rank)[1]) for of_rank in zip(*parties)]
+
+
+def measures(options, out):
+    """Epsilon, accuracy unless any will do, party 0's seconds, and what figures_in has of each rank."""
+    summary, lanes = figures_in(out)
     accuracy = None if options.any_accuracy or options.time else accuracy_of(options, out)
     return summary["privacy"]["epsilon_insider"], accuracy, summary["cost"]["seconds"], lanes
 

@@ -78,7 +78,7 @@ check_netsim() {
 # here are votes and ensembles whose data `operation plan` makes (pate, ensemble-transfer).
 declare -A PLANNED_CONFIGS=(
   [adult]=300 [adult-average]=0 [adult-descent]=100 [adult-histogram]=0 [adult-least-squares]=0 [adult-statistics]=0
-  [adult-vertical]=100 [audit]=120 [cifar-scatter]=8 [demo]=100 [demo-owners]=200 [heart]=200 [imdb]=24 [mnist]=40 [mnist-hog]=40
+  [adult-vertical]=100 [audit]=120 [cifar-scatter]=8 [demo]=100 [demo-owners]=200 [heart]=400 [imdb]=24 [mnist]=40 [mnist-hog]=40
   [mnist-pate]=0 [mnist-pea]=40 [mnist-scatter]=40 [sum]=0 [tune]=40
 )
 # How many deposits the jobs on deposits have there.

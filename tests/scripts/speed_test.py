@@ -56,6 +56,26 @@ class Limits(unittest.TestCase):
         self.assertFalse(choice(["latency", "bulk"], latency=3, bulk=4))
 
 
+class RanksOfRuns(unittest.TestCase):
+    def test_are_read_as_rank_training_leaves_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for ranks, seconds in ((1, 8.0), (2, 5.0)):
+                run = pathlib.Path(folder) / f"ranks-{ranks}"
+                for party in range(3):
+                    out = run / f"party-{party}" / "out"
+                    out.mkdir(parents=True)
+                    (out / "summary.json").write_text(json.dumps(
+                        {"results": {"dpsgd": {"steps": 10}}, "cost": {"seconds": seconds, "bytes_sent": 1000}}))
+                    lines = [f"rank {rank}: 500 bytes sent, {6 / ranks + rank + party} s of processor time, 0.1 s waited"
+                             for rank in range(ranks)] if ranks > 1 else [f"debug {6 + party} s of processor time"]
+                    (out / "party.log").write_text("\n".join(lines))
+                (run / "done").touch()
+            done = subprocess.run([sys.executable, "-B", FOLDER.parent / "project_ranks", "--measured", folder], capture_output=True,
+                                  text=True, check=True)
+        # A step's milliseconds; of the middle party rank 0's, the busiest other's and an R-th of one rank's.
+        self.assertEqual(done.stdout.splitlines()[1:], ["1,800.00,700.00,700.00,700.00", "2,500.00,400.00,500.00,350.00"])
+
+
 class CheckBench(unittest.TestCase):
     # Rounds and bytes of what has a budget.
     FOUND = {("dpsgd_step", "latency"): (10, 154_492), ("dpsgd_step_squared", "latency"): (13, 196_396),
