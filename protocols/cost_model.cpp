@@ -51,17 +51,17 @@ double SecondsOfRound(mpc::Context& party) {
   return std::chrono::duration<double>(Clock::now() - start).count() / kRoundsAtOnce;
 }
 
-/// Of hashing on this machine, as Link has it. The fastest of many short times: in others a thread had to
-/// wait.
+/// How many times longer hashing takes here, as Link has it. The fastest time of a millisecond: a thread may
+/// have to wait, and wide vectors are slow at first.
 double OwnSlowness() {
   constexpr std::size_t kBlocks = 1024;
-  constexpr int kTimes = 16;
+  constexpr auto kWhile = std::chrono::milliseconds(1);
   const mpc::SeedHash hash(mpc::HashKey{});
   const std::vector<mpc::Block> in(kBlocks);
   std::vector<mpc::Block> out(kBlocks);
   double seconds = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < kTimes; ++k) {
-    const auto start = Clock::now();
+  const auto begin = Clock::now();
+  for (auto start = begin; start < begin + kWhile; start = Clock::now()) {
     hash.Hash(in, out);
     seconds = std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
   }

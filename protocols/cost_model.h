@@ -12,7 +12,8 @@ struct Link {
   double message_seconds = 0;  ///< of an empty message, one way
   double bytes_per_second = 1;
   /// How many times longer hashing takes at the slowest of the three than on the machine whose constants
-  /// ComparisonSeconds and its like have: for the choice of a form. Planned times know nothing of it.
+  /// ComparisonSeconds and its like have. It stands for all computing there when a form is chosen; planned
+  /// times know nothing of it.
   double slowness = 1;
   /// Of the machines at its ends, as a multiple of that of docs/reference/performance.md: for planned times,
   /// on which no form's choice depends. A run does not measure it.
@@ -27,7 +28,7 @@ struct Link {
 
 /// Seconds that an operation is expected to take where it is run time after time: its rounds, the bytes of
 /// the party that sends most, offline ones included (they are sent ahead, but take their share of link and
-/// processors), and `compute_seconds` as often as the link's slowness says. For comparing forms.
+/// processors), and `compute_seconds` times the link's slowness. For comparing forms.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants

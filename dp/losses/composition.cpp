@@ -74,7 +74,8 @@ double LogMomentOfSum(const std::vector<Counted>& laws, double lambda) {
   return sum;
 }
 
-/// The argument, of a geometric sequence, that makes `value` least, which falls before it and rises behind it.
+/// The argument, of a geometric sequence, that makes `value` least. Pre: `value` falls up to there, and rises
+/// from there on.
 double Min(double from, double to, double factor, const std::function<double(double)>& value) {
   double best = from;
   double least = kInfinity;

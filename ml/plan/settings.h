@@ -177,7 +177,7 @@ struct TrainingSettings {
   Clipping clipping = Clipping::kFactorised;
   double logit_bound = 64;
   protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
-  std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
+  std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster as measured
   Sampling sampling = Sampling::kOwnerPoisson;
   double clip = 1.0;                       ///< C; of an adaptive one the first
   std::optional<AdaptiveClip> adaptive{};  ///< whole records, factorised clipping of linear models

@@ -158,7 +158,7 @@ bool UpdateFits(const StepPlan& plan, double sigma, int roundings) {
   RangeError("the noisy gradient times the learning rate", remedy);
 }
 
-/// Of a learning rate that is not from expected_batch 2^from to below expected_batch 2^to.
+/// Refuses a learning rate that is not from expected_batch 2^from to below expected_batch 2^to.
 [[noreturn]] void RateError(const TrainingSettings& settings, int from, int to) {
   std::string keys = "training.expected_batch";
   if (settings.row_fraction_bits) keys += ", features.fraction_bits";
@@ -167,8 +167,8 @@ bool UpdateFits(const StepPlan& plan, double sigma, int roundings) {
   if (const auto last = keys.rfind(", "); last != std::string::npos) keys.replace(last, 2, " and ");
   std::ostringstream text;
   text << "training.learning_rate: found " << settings.learning_rate << ", expected at least "
-       << std::ldexp(settings.expected_batch, from) << " and below "
-       << std::ldexp(settings.expected_batch, to) << " with this " << keys;
+       << DigitsAbove(std::ldexp(settings.expected_batch, from), 6) << " and below "
+       << DigitsBelow(std::ldexp(settings.expected_batch, to), 6) << " with this " << keys;
   throw ConfigError(text.str());
 }
 

@@ -230,11 +230,12 @@ check_slurm() {
     [ -x "/usr/sbin/$command" ] || skip "there is no $command: apt-get install slurm-wlm munge"
   done
   scripts/setup --mpi && scripts/build release trefoil || return
-  folder=$(mktemp -d) && chmod 755 "$folder" || return
+  folder=$(mktemp -d) && chmod 755 "$folder" || return # short, for the paths of sockets, and where every user may enter it
+  # shellcheck disable=SC2064 # by its name now
+  trap "rm -rf '$folder'" EXIT
   unshare --net --pid --fork --kill-child --mount-proc \
     "$helpers/slurm_parties.sh" build/bin/trefoil "$folder" || status=$?
   tail -n 100 "$folder"/party-?/trefoil-*.log "$folder"/*.log
-  rm -rf "$folder"
   measured "$(slurmctld -V), $((SECONDS - begin)) s"
   return "$status"
 }

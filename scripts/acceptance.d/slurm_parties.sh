@@ -3,7 +3,7 @@
 # killed, and a party stopped and submitted anew; all three have to end with 0 and one model.
 # Usage: unshare --net --pid --fork --kill-child --mount-proc slurm_parties.sh TREFOIL FOLDER
 #   FOLDER   empty, where everybody may enter; daemons and parties keep all in it, and end with these namespaces
-# Exit code: 0 if all went so; 1 otherwise.
+# Exit code: 0 if all went so; not 0 otherwise.
 set -euo pipefail
 folder=$2
 export SLURM_CONF=$folder/slurm.conf TREFOIL_NETWORK=10.88.0.0/24 PATH=$folder:$PATH TMPDIR=$folder/tmp
@@ -57,7 +57,7 @@ submit() {
 }
 
 project=$PWD
-trefoil local --prepare --job configs/demo.toml --set training.checkpoint_every=10 --ranks 2 --out "$folder/prepared"
+trefoil local --prepare --job configs/demo.toml --set training.steps=1000 --set training.checkpoint_every=10 --ranks 2 --out "$folder/prepared"
 for i in 0 1 2; do
   mkdir "$folder/party-$i"
   mv "$folder/prepared/party-$i" "$folder/party-$i/trefoil"

@@ -287,7 +287,7 @@ class Logs(ProgramTest):
         self.assertEqual((self.folder / "r-2/party.log").read_text(), "")
         self.assertRegex(outputs[2][1], r"Z info connected: TLS 1.3 to both, same job\n")
         (links,) = [line["text"] for line in lines if line["text"].startswith("links: ")]
-        self.assertRegex(links, r"\Alinks: round trip \d+\.\d\d ms, [1-9]\d* Mbit/s, as measured; comparisons in (bulk|latency) form\Z")
+        self.assertRegex(links, r"\Alinks: round trip \d+\.\d\d ms, [1-9]\d* Mbit/s, hashing \d+\.\d\d times as long, as measured; comparisons in (bulk|latency) form\Z")
         self.assertIn(f"Z info {links}\n", outputs[2][1], "all three agree on the slowest")
         self.set_log(0, level="loud")
         self.fail_with(2, 'log.level: found "loud"', "run", "--config", "d/party-0/party.toml", "--job", self.job, "--out", "no")

@@ -1,5 +1,10 @@
 #include "protocols/cost_model.h"
 
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include "protocols/functions/clip_factor.h"
 #include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/protocol_test.h"
@@ -22,6 +27,39 @@ TEST(MeasureLink, GivesEveryPartyTheSameFiguresAtItsDeclaredCost) {
     EXPECT_EQ(part.second.slowness, parts[0].second.slowness);
     EXPECT_GT(part.second.slowness, 0);
   }
+}
+
+/// MeasureLink's messages, with figures that are no times.
+void MeasureNothing(mpc::Context& party) {
+  for (int k = 0; k < 20; ++k) {
+    party.transport().Send(party.previous(), {});
+    (void)party.transport().Receive(party.next(), 0);
+  }
+  const std::array figures{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                           -1.0};
+  net::Bytes said(sizeof figures);
+  std::memcpy(said.data(), figures.data(), said.size());
+  const net::Bytes probe(std::size_t{1} << 20);
+  for (const auto& bytes : {probe, probe, probe, said}) {
+    for (const int peer : {party.next(), party.previous()}) party.transport().Send(peer, bytes);
+    for (const int peer : {party.next(), party.previous()})
+      (void)party.transport().Receive(peer, bytes.size());
+  }
+}
+
+TEST(MeasureLink, TakesNoFigureThatIsNoTime) {
+  const auto links = RunParties(Seed{1}, [](mpc::Context& party) {
+    if (party.self() != 2) return MeasureLink(party);
+    MeasureNothing(party);
+    return Link{};
+  });
+  for (const double figure : {links[0].message_seconds, links[0].bytes_per_second, links[0].slowness}) {
+    EXPECT_TRUE(std::isfinite(figure));
+    EXPECT_GT(figure, 0);
+  }
+  EXPECT_EQ(links[0].message_seconds, links[1].message_seconds);
+  EXPECT_EQ(links[0].bytes_per_second, links[1].bytes_per_second);
+  EXPECT_EQ(links[0].slowness, links[1].slowness);
 }
 
 TEST(ExpectedSeconds, CountsRoundsTheMostBytesAndComputation) {

@@ -41,7 +41,7 @@ struct TrainingSpec {
   std::optional<int> error_fraction_bits{};  ///< empty: fraction_bits
   double logit_bound = 64.0;
   protocols::Rounding truncation = protocols::Rounding::kStochastic;
-  std::optional<protocols::Form> comparison{};  ///< empty: the faster on the measured links
+  std::optional<protocols::Form> comparison{};  ///< empty: the faster on links and machines as measured
   std::int64_t checkpoint_every = 0;            ///< 0: no checkpoints
   std::int64_t lost_steps_max = 0;              ///< beyond it no second session from one checkpoint
   std::int64_t steps_ahead = 2;                 ///< 0: batches and dealt material are sent in line

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "base/error.h"
@@ -70,6 +72,20 @@ TEST(SmallestNoiseMultiplier, EndsWhereHalvingEndsWithFewerQuestions) {
       EXPECT_LE(curves[k].epsilon(found), target);
       EXPECT_LE(asked - std::abs(std::log2(found)), curves[k].most_asked);
     }
+  }
+}
+
+TEST(SmallestNoiseMultiplier, MeetsTheTargetAlsoWhereEpsilonDoesNotQuiteFall) {
+  for (const double target : {0.1, 1.0, 3.0, 17.0}) {
+    int asked = 0;
+    const auto epsilon = [](double s) { return 3 / s * (1 + 1e-3 * std::sin(1e4 * s)); };
+    const double found = SmallestNoiseMultiplier(target, [&](double multiplier) {
+      ++asked;
+      return epsilon(multiplier);
+    });
+    EXPECT_LE(epsilon(found), target);
+    EXPECT_GE(epsilon(found), target * (1 - 3e-3));
+    EXPECT_LE(asked - std::abs(std::log2(found)), 22);
   }
 }
 

@@ -205,7 +205,7 @@ TEST(MakeStepPlan, RefusesAMomentumWhoseVelocityCanLeaveTheRing) {
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
 }
 
-TEST(MakeStepPlan, NamesARatesEndsAndAllThatTheyFollowFrom) {
+TEST(MakeStepPlan, NamesARatesEndsAndWhatTheyFollowFrom) {
   TrainingSettings settings = SmallSettings();
   const auto refusal = [&](double rate) {
     settings.learning_rate = rate;
