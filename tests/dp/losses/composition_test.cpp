@@ -63,14 +63,14 @@ TEST(ChooseTilt, HasTheLeastOfChernoffsBounds) {
   const Part part = RandomisedResponses();
   for (const double delta : {0.1, 1e-3, 1e-9, 1e-17, 1e-60}) {
     const auto bound = [&](double lambda) {
-      double moment = 0;
+      double moment = 0;  // over exp(lambda kTruth), which may be beyond a double
       for (std::size_t i = 0; i < part.law.mass.size(); ++i)
-        moment += part.law.mass[i] * std::exp(lambda * part.law.LossAt(i));
+        moment += part.law.mass[i] * std::exp(lambda * (part.law.LossAt(i) - kTruth));
       const double log_gain = lambda * std::log(lambda) - (1 + lambda) * std::log1p(lambda);
-      return (part.count * std::log(moment) - std::log(delta) + log_gain) / lambda;
+      return (part.count * (lambda * kTruth + std::log(moment)) - std::log(delta) + log_gain) / lambda;
     };
     double least = std::numeric_limits<double>::infinity();
-    for (double lambda = 1e-3; lambda < 1e3; lambda *= 1.01) least = std::min(least, bound(lambda));
+    for (double lambda = 1e-3; lambda < 1e6; lambda *= 1.01) least = std::min(least, bound(lambda));
     const Tilt tilt = ChooseTilt({part}, delta);
     EXPECT_NEAR(tilt.epsilon, bound(tilt.lambda), 1e-9 * tilt.epsilon);
     EXPECT_LE(tilt.epsilon, least * (1 + 1e-3));
