@@ -36,14 +36,14 @@ class FallingEpsilon {
   FallingEpsilon(double target, const std::function<double(double)>& epsilon)
       : target_(target), epsilon_(epsilon) {}
 
-  [[nodiscard]] bool Fails(double multiplier) const { return multiplier <= fails_; }
+  [[nodiscard]] bool IsKnownToFail(double multiplier) const { return multiplier <= fails_; }
   [[nodiscard]] bool IsKnownToMeet(double multiplier) const { return multiplier >= meets_; }
   [[nodiscard]] double latest() const { return latest_.epsilon; }
 
   /// Whether the multiplier meets the target.
   bool Meets(double multiplier) {
     if (IsKnownToMeet(multiplier)) return true;
-    if (Fails(multiplier)) return false;
+    if (IsKnownToFail(multiplier)) return false;
     const double value = epsilon_(multiplier);
     Require(!std::isnan(value), "SmallestNoiseMultiplier: epsilon is not a number");
     before_ = latest_;
@@ -68,7 +68,7 @@ class FallingEpsilon {
   [[nodiscard]] Cell Around(Cell cell, double guess) const {
     while (cell.high > cell.low * (1 + kCalibrationAccuracy)) {
       const double middle = std::sqrt(cell.low * cell.high);
-      const bool meets = IsKnownToMeet(middle) || (!Fails(middle) && middle >= guess);
+      const bool meets = IsKnownToMeet(middle) || (!IsKnownToFail(middle) && middle >= guess);
       (meets ? cell.high : cell.low) = middle;
     }
     return cell;
@@ -108,7 +108,7 @@ double SmallestNoiseMultiplier(double target_epsilon, const std::function<double
   constexpr int kGuesses = 8;  // where they do not lead there, what is not known is halved
   for (int asked = 0;; ++asked) {
     const Cell cell = known.Around(all, asked < kGuesses ? known.Guess() : known.Middle());
-    if (known.IsKnownToMeet(cell.high) && known.Fails(cell.low)) return cell.high;
+    if (known.IsKnownToMeet(cell.high) && known.IsKnownToFail(cell.low)) return cell.high;
     (void)known.Meets(known.IsKnownToMeet(cell.high) ? cell.low : cell.high);
   }
 }

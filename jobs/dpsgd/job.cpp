@@ -39,9 +39,8 @@ namespace {
 /// In the units of plan's --rtt-ms and --mbit, and how much longer hashing takes than a plan has it.
 std::string LinkLine(const protocols::Link& link, protocols::Form form) {
   return fmt::format(
-      "links: round trip {:.2f} ms, {:.0f} Mbit/s, hashing {:.2f} times as long, as measured; comparisons in "
-      "{} "
-      "form",
+      "links: round trip {:.2f} ms, {:.0f} Mbit/s, hashing {:.2f} times as long, as measured; "
+      "comparisons in {} form",
       2e3 * link.message_seconds, 8e-6 * link.bytes_per_second, link.slowness, protocols::NameOf(form));
 }
 

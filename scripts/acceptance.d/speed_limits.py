@@ -9,7 +9,8 @@ Limits in milliseconds are for two cores of an EPYC with AVX-512, whose multipli
 the turns' peaks is another, those of loopback and lan are as much longer or shorter. Of each operation the turn counts whose
 median is the shortest, and the most bytes of any. A line an operation. A step takes sustained, what it is dealt included, at most
 1.4 times its limit, and a noisy sum, noise included, its own. Where there are two forms both are measured beside what was chosen,
-and no turn may have chosen one whose shortest sustained time, which the choice is made by, is more than a fifth longer than the other's.
+and no turn may have chosen one whose shortest sustained time, which the choice is made by, is more than a fifth longer than the
+other's.
 Exit code: 0; 1 if one is beyond its limit; 2 usage; else that of a bench that failed.
 """
 import argparse

@@ -140,7 +140,8 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
     OneOf<std::optional<Form>>{{std::nullopt, "auto"}, {Form::kBulk, "bulk"}, {Form::kLatency, "latency"}},
     Default(std::optional<Form>{}),
     "How clip factors, and the predictions of softmax and the squared loss, are compared: `bulk` (little "
-    "traffic), `latency` (few rounds), or what is faster on the measured links and machines; changes no privacy figure.");
+    "traffic), `latency` (few rounds), or what is faster on the measured links and machines; "
+    "changes no privacy figure.");
 }
 
 void Fields(FieldVisitor& v, TrainingSpec& s) {

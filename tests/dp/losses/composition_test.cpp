@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tests/dp/losses/responses_delta.h"
 
 namespace trefoil::dp {
 namespace {
@@ -20,19 +21,7 @@ Part RandomisedResponses() {
           .count = kCount};
 }
 
-/// delta(epsilon) of all of them, from the binomial distribution: all terms are positive.
-double ExactDelta(double epsilon) {
-  double delta = 0;
-  for (int truths = 0; truths <= kCount; ++truths) {
-    const double loss = (2 * truths - kCount) * kTruth;
-    if (loss <= epsilon) continue;
-    const double log_mass = std::lgamma(kCount + 1.0) - std::lgamma(truths + 1.0) -
-                            std::lgamma(kCount - truths + 1.0) + truths * kTruth -
-                            kCount * std::log1p(std::exp(kTruth));
-    delta += std::exp(log_mass) * -std::expm1(epsilon - loss);
-  }
-  return delta;
-}
+double ExactDelta(double epsilon) { return ResponsesDelta(kTruth, kCount, epsilon); }
 
 // Tilts that are far too small for the smaller deltas: the rounding of transforms is then above all that is
 // asked for, and the bounds must be so much wider.

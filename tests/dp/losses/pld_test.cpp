@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "dp/accounting/accountant.h"
 #include "dp/accounting/analytic_gaussian.h"
+#include "tests/dp/losses/responses_delta.h"
 #include "tests/dp/reference_vectors.h"
 
 namespace trefoil::dp {
@@ -78,20 +79,6 @@ TEST(Pld, ComposesUnlikeEventsAsOneWhereTheyAreAlike) {
   EXPECT_LE(apart.lower, together.epsilon);
   EXPECT_GE(apart.epsilon, together.lower);
   EXPECT_LE(apart.epsilon - apart.lower, 1e-3 * apart.epsilon);
-}
-
-/// delta(epsilon) of `count` randomised responses of `e0`, from the binomial distribution.
-double ResponsesDelta(double e0, int count, double epsilon) {
-  double delta = 0;
-  for (int truths = 0; truths <= count; ++truths) {
-    const double loss = (2 * truths - count) * e0;
-    if (loss <= epsilon) continue;
-    const double log_mass = std::lgamma(count + 1.0) - std::lgamma(truths + 1.0) -
-                            std::lgamma(count - truths + 1.0) + truths * e0 -
-                            count * std::log1p(std::exp(e0));
-    delta += std::exp(log_mass) * -std::expm1(epsilon - loss);
-  }
-  return delta;
 }
 
 TEST(Pld, BracketsRepeatedRandomisedResponse) {
